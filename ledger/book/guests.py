@@ -48,7 +48,7 @@ SELECT player FROM federations AS f WHERE effective_ms <= ?1 AND federation <> ?
 
 
 class ReportedEntry(NamedTuple):
-    """What the list of entrants says of a player: the rating, and the federation; None where it says nothing."""
+    """A line of the list of entrants: the rating and the federation of a player; None where it has nothing."""
 
     rating: int | None
     federation: str | None
@@ -58,7 +58,7 @@ _NO_ENTRY = ReportedEntry(None, None)
 
 
 class GameSides(NamedTuple):
-    """What a game says of its players: who they are, where and when they met, and the ratings that the source shows.
+    """The two players of a game, where and when they met, and the ratings that the source shows.
 
     Attributes:
         white: White's number.
@@ -152,8 +152,8 @@ class Guests:
 
 def stored_seed(seed: Seed) -> str:
     """Return a guest's rating as the table ``games`` stores it: JSON, without what is unknown."""
-    known = {name: value for name, value in seed._asdict().items() if value is not None}
-    return orjson.dumps(known, option=orjson.OPT_SORT_KEYS).decode()
+    fields = {name: value for name, value in seed._asdict().items() if value is not None}
+    return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def seed_of(stored: str) -> Seed:

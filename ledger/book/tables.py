@@ -184,13 +184,13 @@ INDEXES = (
 )
 
 
-def opponent_rating_sql(column: str, own: str, theirs: str) -> str:
-    """Return the SQL of an opponent's rating: a column of the row *theirs*, of a guest the rating that counts.
+def opponent_rating_sql(column: str, own: str, opponent: str) -> str:
+    """Return the SQL of an opponent's rating: a column of the row *opponent*, of a guest the rating that counts.
 
     *own* is the row of the player, and the row of the game is ``games``; a guest has no row.
     """
     guest = f"iif({own}.colour = 0, games.black_guest, games.white_guest)"
-    return f"coalesce({theirs}.{column}, {guest} ->> 'rating')"
+    return f"coalesce({opponent}.{column}, {guest} ->> 'rating')"
 
 
 def index_tournaments(connection: sqlite3.Connection) -> None:

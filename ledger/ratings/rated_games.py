@@ -271,8 +271,8 @@ def without_guests(cols: Columns, rated: RatedGameColumns) -> RatedGameColumns:
     real = sum(number > 0 for number in rated.players)
     guests = [rated.games.guests[number] for number in rated.players[real:]]
     flags = cols.subtract_from(1, cols.at_most_flags(rated.owner, real - 1))
-    known = [0.0 if guest.newcomer.seed is None else guest.newcomer.seed.rating for guest in guests]
-    ratings = cols.take(cols.float64_column([*([0.0] * real), *known]), rated.owner)
+    of_guests = [0.0 if guest.newcomer.seed is None else guest.newcomer.seed.rating for guest in guests]
+    ratings = cols.take(cols.float64_column([*([0.0] * real), *of_guests]), rated.owner)
     return attrs.evolve(
         rated,
         player_column=cols.concatenate(rated.player_column[:real], cols.int32_column([each.player for each in guests])),

@@ -201,9 +201,9 @@ class ReportRecorder:
         for entrant in entrants:
             others = recorded.get(entrant.key, [])
             # a source may leave out what is recorded
-            known = [other for other in others if other]
-            federation = entrant.federation or (known[-1].federation if known else None)
-            if not any(other == attrs.evolve(entrant, number=other.number, federation=federation) for other in known):
+            earlier = [other for other in others if other]
+            federation = entrant.federation or (earlier[-1].federation if earlier else None)
+            if not any(other == attrs.evolve(entrant, number=other.number, federation=federation) for other in earlier):
                 yield attrs.evolve(entrant, number=len(others) + 1, federation=federation)
 
     def _numbered_facts(self, events: Sequence[Any]) -> dict[str, list[Any]]:

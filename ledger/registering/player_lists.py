@@ -347,8 +347,8 @@ class ListImport:
         """Yield line and federation of rows with one, if the ledger has guests; from the list's day, or today."""
         if self._home and "federation" in rows.columns:
             since = self._since or instant_text(self._now_ms, Precision.DAY)
-            known = rows.filter(pl.col("federation").is_not_null())
-            for line, player, day, code in known.select("line", "player", "since", "federation").iter_rows():
+            stated = rows.filter(pl.col("federation").is_not_null())
+            for line, player, day, code in stated.select("line", "player", "since", "federation").iter_rows():
                 yield line, FederationSet(player=player, effective_at=day or since, federation=code)
 
     @cached_property

@@ -131,8 +131,9 @@ CARRIED = {"effective_from": "2026", "carry": Carry.CONVERT}
 WRONG_ADOPTIONS: tuple[tuple[str, dict[str, Any]], ...] = (  # while four eyes are on
     ("bad-carry", {**CARRIED, "pool": "standard"}),
     ("pool-has-no-beginning", CARRIED),
-    ("bad-settings", {**CARRIED, "settings": {"knob": 1}}),
-    ("unknown-scheme", {**CARRIED, "settings": {"knob": 1}, "scheme": "guesswork"}),
+    ("bad-from-pool", {**CARRIED, "settings": {"from_pool": "nowhere"}}),
+    ("bad-settings", {**CARRIED, "settings": {"knob": 1, "from_pool": "nowhere"}}),
+    ("unknown-scheme", {**CARRIED, "settings": {"knob": 1, "from_pool": "nowhere"}, "scheme": "guesswork"}),
 )
 WRONG_ACCEPTANCES: tuple[tuple[str, Event], ...] = (
     ("clock-not-behind", ClockAccepted(entry=4)),

@@ -5,6 +5,7 @@ What is drawn may be refused; ``right_at_once`` works out naively what follows f
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -319,11 +320,15 @@ class Account:
 
     def final(self) -> list[Event]:
         """The facts that count in the end, in an order that the journal takes."""
-        persons, found = self.persons(), []
+        persons, found, entries = self.persons(), [], Counter[tuple[Any, ...]]()
         for key, facts, is_gone in self._in_the_end():
             is_nobody = key.startswith("game:") and facts["white"] == facts["black"]
-            if issubclass(self.kinds[key], RoundWithoutGame):
+            if issubclass(self.kinds[key], (RoundWithoutGame, PlayerEntered)):
                 facts["player"] = persons.get(facts["player"], facts["player"])
+            if issubclass(self.kinds[key], PlayerEntered) and not is_gone:  # of two in one edition the later one counts
+                place = tuple(facts[name] for name in ("pool", "tournament", "edition", "player"))
+                entries[place] += 1
+                facts["number"] = entries[place]
             is_merged = facts.get("player") in persons and not issubclass(self.kinds[key], PlayerRegistered)
             is_rated_by = not issubclass(self.kinds[key], NOT_RATED)
             if is_rated_by and not is_gone and not is_nobody and not is_merged:

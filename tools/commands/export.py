@@ -113,12 +113,10 @@ def export(
     report, goes to standard output. It has names of people if --names asks for them; erased players have none.
 
     A published list goes out as FIDE's own text or XML, or as a national list for Swiss-Manager (list). Ratings and
-    lists take a group of players, who have places of their own.
-
-    A tournament goes out as FIDE's TRF16 or TRF26. Before it is written, what it lacks and what contradicts in it is
-    said, record by record, as FIDE's own check would; with --strict it is then not written. With --sent the journal
-    says that this file was sent, by its digest; if a later correction changes one of its results, 'reports' lists it,
-    and the next file names the corrected results in lines of ###.
+    lists take a group of players, who have places of their own. A tournament goes out as FIDE's TRF16 or TRF26. Before
+    it is written, what it lacks and what contradicts in it is said, record by record, as FIDE's own check would; with
+    --strict it is then not written. With --sent the journal says that this file was sent, by its digest; if a later
+    correction changes one of its results, 'reports' lists it, and the next file names the corrected results.
 
     --format bundle writes a published list (--list, by default the newest one) with a signed checkpoint and every entry
     of it into one file, which anybody checks by 'verify-bundle', or in a browser on the page that 'checker' writes. It
@@ -138,7 +136,6 @@ def export(
       rating-ledger export club.db ratings --at 2005-06-30 -o june.csv
       rating-ledger export club.db players games history --format sqlite -o open.db
       rating-ledger export club.db list --list standard@2024-05-31 --names --format fide-text -o may.txt
-      rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf
       rating-ledger export club.db --format bundle -o may.bundle
       rating-ledger export club.db tournament --tournament 'Autumn open' --names --format trf26 --strict -o open.trf
       rating-ledger export club.db tournament --tournament 'Autumn open' --names -o open.trf --sent 2024-11-05
