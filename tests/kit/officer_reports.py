@@ -91,5 +91,5 @@ def _line(line: str, member: Mapping[str, str]) -> str:
     """Return the line of a player with the name, the number and the birth of the list."""
     born = member["birth_date"].replace("-", "/" if len(member["birth_date"]) == 10 else "-")
     federation = line[53:56].replace("ESP", "GER")
-    who, number = f"{line[:14]}{member['name']:33}", f"{member['fide_id']:>11}"
-    return f"{who}{line[47:53]}{federation}{line[56]}{number}{line[68]}{born:10}{line[79:]}"
+    who = f"{line[:14]}{member['name']:33}{line[47:53]}{federation}"
+    return f"{who}{line[56]}{member['fide_id']:>11}{line[68]}{born:10}{line[79:]}"
