@@ -109,10 +109,9 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
     arguments = (pool.pool, person.player, row["position"])
     side_row = queries.fetch_first(ledger.views.connection, queries.SIDE_OF_GAME, arguments)
     if side_row is None:
-        for side in ("white", "black"):
-            if row[side] == person.player and row[f"{side}_guest"] is not None:
-                words = f"{display_name(person)} is a guest in it: only the opponent's rating changes"
-                raise UnknownNameError("rating change by game", game, words)
+        if person.player in _guests(row):
+            words = f"{display_name(person)} is a guest in it: only the opponent's rating changes"
+            raise UnknownNameError("rating change by game", game, words)
         both = names(ledger, {row["white"], row["black"]})
         played = f"{both[row['white']]} and {both[row['black']]} played it"
         raise UnknownNameError(f"player of game {game!r} named", display_name(person), played)
@@ -152,6 +151,16 @@ def explain(ledger: OpenLedger, person: Person, game: str) -> GameExplanation:
             for place, (opponent, meeting) in enumerate(zip(part.opponents, part.meetings, strict=True), 1)
         ],
     )
+
+
+@in_one_snapshot
+def guests_in(ledger: OpenLedger, game: str) -> set[int]:
+    """Return the players of a rated game who are guests in it: it does not change their ratings."""
+    return _guests(_counted(ledger, game))
+
+
+def _guests(row: Mapping[str, Any]) -> set[int]:
+    return {row[side] for side in ("white", "black") if row[f"{side}_guest"] is not None}
 
 
 def _list_of(ledger: OpenLedger, pool: Pool, rated_ms: int) -> str | None:

@@ -79,7 +79,7 @@ def _member(line: str, number: int, years: int) -> Mapping[str, str]:
         "name": f"{SURNAMES[surname]}, {given}",
         "sex": sex,
         "title": TITLES.get(title, ""),
-        "federation": line[53:56].strip() or "GER",
+        "federation": line[53:56].replace("ESP", "").strip() or "GER",
         "rating": str(rating or ""),
         "k": ("10" if rating >= 2400 else "40" if is_junior else "20") if rating else "",
         "birth_date": f"{int(born[:4]) + years}{born[4:]}".replace(".", "-") if born else "",
@@ -90,4 +90,6 @@ def _member(line: str, number: int, years: int) -> Mapping[str, str]:
 def _line(line: str, member: Mapping[str, str]) -> str:
     """Return the line of a player with the name, the number and the birth of the list."""
     born = member["birth_date"].replace("-", "/" if len(member["birth_date"]) == 10 else "-")
-    return f"{line[:14]}{member['name']:33}{line[47:57]}{member['fide_id']:>11}{line[68]}{born:10}{line[79:]}"
+    federation = line[53:56].replace("ESP", "GER")
+    who = f"{line[:14]}{member['name']:33}{line[47:53]}{federation}"
+    return f"{who}{line[56]}{member['fide_id']:>11}{line[68]}{born:10}{line[79:]}"

@@ -23,8 +23,8 @@ pytestmark = [
 ]
 
 JANUARY = (
-    "init DB --scheme fide",
-    "scheme adopt DB --pool blitz --new-pool --scheme fide --set rapid=true",
+    "init DB --scheme fide --set federation=GER",
+    "scheme adopt DB --pool blitz --new-pool --scheme fide --set rapid=true --set from_pool=standard",
     "players import DB members.csv --since 2025-01-01",
     "publish DB --at 2025-01-01 --by adam",
     "policy set DB titles on=true games=1 expert=0 national-master=2300 --by adam",

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from ledger.answers.graphs import png
-from ledger.facts.events import Decision, RatingSeeded, SchemeAdopted
+from ledger.facts.events import Decision, FederationSet, RatingSeeded, SchemeAdopted
 from ledger.ledger import Ledger
 from tests.kit.games import game_recorded
 from tests.kit.served_processes import OFFICER, OTHER_OFFICER, REASON, SITE
@@ -293,3 +293,21 @@ def test_the_desk_says_which_list_is_due_until_it_is_published(tmp_path: Path) -
         ledger.publications.publish("2006-09-30", actor="otto")
         ledger.ensure_up_to_date()
         assert [last.due for last in desk_work.work(ledger, {}).lists] == [None]
+
+
+def test_the_page_of_a_game_with_a_guest_explains_the_rating_of_the_opponent_alone(tmp_path: Path) -> None:
+    path = tmp_path / "nor.db"
+    with Ledger.create(path, scheme="fide", settings={"federation": "NOR"}) as ledger:
+        facts: list[Any] = []
+        for name, federation, rating in (("Ann", "NOR", "2000"), ("Mia", "SWE", "2312")):
+            player = ledger.register(f"name:{name.lower()}", name)
+            facts.append(FederationSet(player=player, effective_at="2024-01-01", federation=federation))
+            facts.append(RatingSeeded(player=player, pool="standard", rating=rating, games=100))
+        ledger.append_many([*facts, game_recorded("guest", outcome="draw", half_moves=40, ended_at="2024-09-10")])
+        ledger.ensure_up_to_date()
+    get = asking(path)
+    page = words(get("/games/guest").text)
+    assert "Why Ann’s rating changed" in page
+    assert "Why Mia’s rating" not in page
+    explained = get("/api/v1/games/guest/explanation").json()
+    assert (explained["white"]["player"], explained["black"]) == ("Ann", None)

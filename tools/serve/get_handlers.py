@@ -497,8 +497,9 @@ def sides_explained(ledger: Ledger, stands: recorded_games.RecordedGame) -> publ
     """Explain a game that is loaded already."""
     if stands.reason is not None:
         return public_view.ExplainedSides(game=stands.game, reason=stands.reason, white=None, black=None)
+    guests = explanations.guests_in(ledger, f"#{stands.entry}")
     white, black = (
-        explanations.explain(ledger, ledger.player(number), stands.game)
+        None if number in guests else explanations.explain(ledger, ledger.player(number), stands.game)
         for number in (stands.white_player, stands.black_player)
     )
     return public_view.ExplainedSides(game=stands.game, reason=None, white=white, black=black)

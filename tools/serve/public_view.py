@@ -37,8 +37,8 @@ class ExplainedSides:
 
     game: str = documented("key of the game")
     reason: str | None = documented("why it does not count; null: it does")
-    white: GameExplanation | None = documented("White's side; null: the game does not count")
-    black: GameExplanation | None = documented("Black's side")
+    white: GameExplanation | None = documented("White's side; null: the game does not count, or White is a guest")
+    black: GameExplanation | None = documented("Black's side; null: the same")
 
 
 @attrs.frozen(kw_only=True, slots=False)
