@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations
 from typing import NamedTuple
 
 import attrs
 
+from ledger.book.guests import federation_at
 from ledger.book.policies import PUBLISHING, stored_policies
 from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
@@ -262,10 +263,21 @@ class Publications:
         listed = set() if before is None else {row.player for row in self.rows(before)}
         complaints += misspelt_names(draft.rows, self.ledger.people.by_number, listed)
         if before is not None:
-            complaints += jumps_and_departures(
-                draft.rows, rows_by_player(self.rows(before)), before.name, draft.largest_jump, draft.active_from
-            )
+            rows = rows_by_player(self.rows(before))
+            by_rule = partial(self._departure_by_rule, draft)
+            complaints += jumps_and_departures(draft.rows, rows, before.name, draft.largest_jump, by_rule)
         return complaints
+
+    def _departure_by_rule(self, draft: PublicationDraft, row: ListRow) -> Complaint | None:
+        """Return the note about a player whom a rule of the pool keeps off a list, by the row of the list before."""
+        home = draft.pool.eras[draft.pool.era_at(draft.at_ms)].federation
+        federation = None if home is None else federation_at(self.ledger.views.connection, row.player, draft.at_ms)
+        if federation not in {None, home}:
+            return Complaint(TRANSFERRED, (row.player,), f"belongs to {federation}, and leaves the lists of {home}")
+        if draft.active_from is not None and (row.last_game or "") <= draft.active_from:
+            games = f"since {row.last_game}" if row.last_game else "yet"
+            return Complaint(INACTIVE, (row.player,), f"has no rated game {games}, and is kept off by 'publishing'")
+        return None
 
     # -- what was published ----------------------------------------------------------------------------------------
 
@@ -385,9 +397,11 @@ class Publications:
 # --- suspicious features of a list before it is published ---------------------------------------------------
 
 JUMP, VANISHED, IMPLAUSIBLE, OPEN_PROPOSAL = "jump", "vanished", "implausible", "open-proposal"
-INACTIVE = "inactive"
+INACTIVE, TRANSFERRED = "inactive", "transferred"
 NAME_TWICE, NAME_SHARED, NAME_MISSPELT = "name-twice", "name-shared", "name-misspelt"
-ONLY_NOTED = frozenset({NAME_SHARED, NAME_MISSPELT, INACTIVE})  # complaints in spite of which a list is published
+ONLY_NOTED = frozenset(
+    {NAME_SHARED, NAME_MISSPELT, INACTIVE, TRANSFERRED}
+)  # complaints in spite of which a list is published
 
 
 class Complaint(NamedTuple):
@@ -412,7 +426,11 @@ Rows = Mapping[int, ListRow]
 
 
 def jumps_and_departures(
-    rows: Rows, before: Rows, last: str, largest_jump: float, active_from: str | None = None
+    rows: Rows,
+    before: Rows,
+    last: str,
+    largest_jump: float,
+    by_rule: Callable[[ListRow], Complaint | None] = lambda _: None,
 ) -> Iterator[Complaint]:
     """Yield a complaint for each player whose rating jumps since the list before, or who is missing from the new list.
 
@@ -421,15 +439,13 @@ def jumps_and_departures(
         before: the list before.
         last: the name of the list before.
         largest_jump: the limit of a change, points.
-        active_from: the day up to which the last games of players lie whom the policy keeps off; None: of nobody.
+        by_rule: returns the note about a player who left by a rule, by the row of the list before; None if none did it.
     """
     for player, row in sorted(before.items()):
         now = rows.get(player)
-        if now is None and active_from is not None and (row.last_game or "") <= active_from:
-            games = f"since {row.last_game}" if row.last_game else "yet"
-            yield Complaint(INACTIVE, (player,), f"has no rated game {games}, and is kept off by 'publishing'")
-        elif now is None:
-            yield Complaint(VANISHED, (player,), f"was on {last} with {row.shown}, and is not on this list")
+        if now is None:
+            words = f"was on {last} with {row.shown}, and is not on this list"
+            yield by_rule(row) or Complaint(VANISHED, (player,), words)
         elif abs(now.rating - row.rating) > largest_jump:
             points = f"{abs(now.rating - row.rating):.0f} points from {row.shown} on {last} to {now.shown}"
             yield Complaint(JUMP, (player,), f"jumps {points}, more than the limit of {largest_jump:g}")

@@ -150,6 +150,14 @@ def test_a_guest_becomes_a_player_with_the_federation_of_the_pool_and_the_other_
     lists = (*LISTS, listed(MAX, "2312"))
     with club(tmp_path, *lists, *moves, *GAMES) as ledger:
         assert set(ratings(ledger)) == {"Ann", "Bob"}, "today Max is of another federation"
+        options: dict[str, Any] = {"actor": "eve", "despite_complaints": True}
+        assert ledger.publications.publish("2025-12-31", **options).publication.event.players == 3
+        left = [
+            note for note in ledger.publications.publish("2026-01-31", **options).complaints if note.players == (MAX,)
+        ]
+        assert [(note.what, note.text) for note in left] == [
+            ("transferred", "belongs to DEN, and leaves the lists of NOR")
+        ]
         on = {day: {row.name for row in ledger.ranking(at=day, min_games=0)} for day in ("2024-12-31", "2025-06-30")}
         assert on == {"2024-12-31": {"Ann", "Bob"}, "2025-06-30": {"Ann", "Bob", "Max"}}
         ledger.append(game("4", MAX, ANN, Outcome.WHITE, "2025-03-05", tournament="Club cup"))
