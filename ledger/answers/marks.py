@@ -83,6 +83,7 @@ def proposal_reasons(ledger: OpenLedger, proposals: Iterable[int]) -> dict[int, 
     return {shown.proposal.proposal: shown.reason for shown in shown_proposals}
 
 
+@in_one_snapshot
 def taken_back_imports(ledger: OpenLedger, proposals: Iterable[int]) -> set[int]:
     """Return those of some proposals, by number, that took a whole import back."""
     numbers = sorted(set(proposals))

@@ -174,12 +174,12 @@ WITHIN_OTHERS = {
     "check_tournament_name", "class_limits", "compare_reports", "corrected_fields", "corrections_by_game",
     "corrections_by_rated_game", "count_games_in_force", "count_rated_games", "counting_lists",
     "describe_changes", "details_at", "due_day", "duplicate_warnings", "find_dataset", "first_day_of_edition",
-    "game_marks", "game_row", "has_classes", "has_read_model", "held_title", "impact_in_full", "joining_day",
-    "last_game_row", "last_published_rating", "load_report", "lowest_rating", "open_snapshot", "outdated_lists",
-    "player_batch", "postgres_tables", "proposal_reasons", "published_rating", "published_ratings",
+    "game_marks", "game_row", "guests_in", "has_classes", "has_read_model", "held_title", "impact_in_full",
+    "joining_day", "last_game_row", "last_published_rating", "load_report", "lowest_rating", "open_snapshot",
+    "outdated_lists", "player_batch", "postgres_tables", "proposal_reasons", "published_rating", "published_ratings",
     "ranked_members", "ranking_place", "rated_game_row", "reached_titles", "read_model_state", "replay",
     "reports_with", "require_read_model", "scheme_period_in_force", "start_from_pool", "summarize_changes",
-    "unrated_games", "upset_margins", "waiting_games",
+    "taken_back_imports", "unrated_games", "upset_margins", "waiting_games",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.
 NOT_OF_THE_VIEWS = {
