@@ -35,6 +35,7 @@ GOOD: Mapping[str, str] = {
     "started": "2026-11-01", "since": "2026-11-01", "ended": "2026-11-09", "as_of": "2026-10",
     "edition": "2026-11-02", "at": "2026-11", "journal": "file", "starts_at": "2026-11-01", "ends_at": "2026-11-09",
     "roles": "approver", "from": "2026-11-01", "games_played": "1400", "strength": "advanced",
+    "reference": "8-9", "import": "8-9",
 }  # fmt: skip
 MORE = {  # what a command needs beside what click calls required
     "games": ("--on", "2026-11-01"), "time-losses": ("--all",), "player add": ("--rating", "1500"),
