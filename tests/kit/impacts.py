@@ -140,14 +140,14 @@ def file_digests(folder: Path) -> dict[str, str]:
 def counting_games() -> Iterator[list[int]]:
     """Count the games that are rated again meanwhile: the numbers are put into the list."""
     counted: list[int] = []
-    update = PoolProjections.update
+    update = PoolProjections.update_by_pool
 
-    def noted(projections: PoolProjections, fresh: Reratings, checkpoint: int) -> int:
-        games = update(projections, fresh, checkpoint)
-        counted.append(games)
-        return games
+    def noted(projections: PoolProjections, fresh: Reratings, checkpoint: int) -> Iterator[tuple[int, int]]:
+        for pool, games in update(projections, fresh, checkpoint):
+            counted.append(games)
+            yield pool, games
 
-    with patch.object(PoolProjections, "update", noted):
+    with patch.object(PoolProjections, "update_by_pool", noted):
         yield counted
 
 
