@@ -78,7 +78,7 @@ def test_a_pool_that_begins_with_standard_ratings_is_adopted_or_refused_at_the_c
     for pool, source, words, code in (
         ("blitz", "bullet", "bad-from-pool: setting 'from_pool': there is no pool 'bullet'; name the pool in", 1),
         ("blitz", "blitz", "bad-from-pool: setting 'from_pool': pool 'blitz' cannot begin with its own ratings", 1),
-        ("blitz", "b/z", "settings must be a name matching", 2),
+        ("blitz", "b/z", "--set from_pool: give the name of a pool; got 'b/z'", 2),
     ):
         assert main([*adopt, pool, "--new-pool", "--set", f"from_pool={source}"]) == code
         assert words in capsys.readouterr().err
