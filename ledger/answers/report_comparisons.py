@@ -96,12 +96,17 @@ class _Side:
         return bool(register) and register not in WITHOUT_CASE
 
     @property
+    def shown(self) -> int:
+        """The rating in the report, or ``UNRATED``."""
+        return self.entrant.rating or UNRATED
+
+    @property
     def born(self) -> str | None:
         """The year of birth in the report."""
         return (self.entrant.details.get("birth") or "")[:4] or None
 
     def __str__(self) -> str:
-        return f"{self.entrant.start_number} ({self.entrant.player_name})"
+        return str(self.entrant)
 
 
 class _ListRatings:
@@ -210,9 +215,8 @@ class _Comparison:
             listed = {rank: {} for rank in listed}
         yield from self._ratings_differ(certain, listed)
         for side in certain:
-            shown = side.entrant.rating or 0
-            if shown > HIGHEST and side.has_number and not listed[side.entrant.start_number]:
-                message = f"{side} has the rating {shown}, and no list has more than {HIGHEST}"
+            if side.shown > HIGHEST and side.has_number and not listed[side.entrant.start_number]:
+                message = f"{side} has the rating {side.shown}, and no list has more than {HIGHEST}"
                 yield ReportFinding(side.entrant.line, "rating-unlikely", message)
         ratings = {side.entrant.start_number: side.entrant.rating for side in self._sides if side.entrant.rating}
         of_lists = {number: max(by_rating) for number, by_rating in listed.items() if by_rating}
@@ -257,9 +261,9 @@ class _Comparison:
         entrant, keys = side.entrant, folded(side.entrant.player_name).keys
         people = self._ledger.people
         try:
-            bearers = [
-                people.by_number([match.player])[match.player] for match in people.search.find(entrant.player_name)
-            ]
+            matches = [match.player for match in people.search.find(entrant.player_name)]
+            by_number = people.by_number(matches)
+            bearers = [by_number[player] for player in matches]
         except MalformedError:  # no word of it has three letters
             bearers = people.find(entrant.player_name)
         absent = absent_players(self._ledger.views.connection, [person.player for person in bearers])
@@ -382,9 +386,7 @@ class _Comparison:
         if self._lists is not None and self._lists.are_of_fide:
             return True
         agreements = [
-            (side.entrant.rating or UNRATED) in listed[side.entrant.start_number]
-            for side in sides
-            if listed[side.entrant.start_number]
+            side.shown in listed[side.entrant.start_number] for side in sides if listed[side.entrant.start_number]
         ]
         return sum(agreements) >= _LEAST_LISTED and 2 * sum(agreements) > len(agreements)
 
@@ -394,7 +396,7 @@ class _Comparison:
         if self._lists is None or not any(side.entrant.rating for side in sides):
             return
         rated = [side for side in sides if listed[side.entrant.start_number]]
-        differing = [side for side in rated if (side.entrant.rating or 0) not in listed[side.entrant.start_number]]
+        differing = [side for side in rated if side.shown not in listed[side.entrant.start_number]]
         if len(differing) >= MOST_DIFFERING and 2 * len(differing) > len(rated):
             examples = ", ".join(self._both(side, listed) for side in differing[:3])
             message = f"{len(differing):,} of {len(rated):,} ratings differ from the list in force: {examples}"

@@ -143,6 +143,10 @@ class BookState:
         """True if some pool has guests."""
         return any(pool.has_guests for pool in self.pools.values())
 
+    def _has_guests_in(self, pool: int) -> bool:
+        """Return whether a pool, by its number, has guests."""
+        return any(each.pool == pool and each.has_guests for each in self.pools.values())
+
     def note_possible_guest(self, player: int, since_ms: int) -> None:
         """Note that another fact may make a player a guest from an instant on, or change the guest's rating."""
         if self.has_guests:
@@ -150,14 +154,12 @@ class BookState:
 
     def note_list_of_guest(self, player: int, pool: int, since_ms: int) -> None:
         """Note that a list gives a player a rating from an instant on, if the player may be a guest in the pool."""
-        if any(each.pool == pool and each.has_guests for each in self.pools.values()) and (
-            self.proposals.merges or guests.may_be_guest(self.connection, player)
-        ):
+        if self._has_guests_in(pool) and (self.proposals.merges or guests.may_be_guest(self.connection, player)):
             self.note_possible_guest(player, since_ms)
 
     def note_entrants(self, pool: int, tournament: str, since_ms: int) -> None:
         """Note that the list of entrants of a tournament changed, in an edition that begins at an instant."""
-        if any(each.pool == pool and each.has_guests for each in self.pools.values()):
+        if self._has_guests_in(pool):
             place = (pool, tournament)
             self._entered[place] = min(since_ms, self._entered.get(place, since_ms))
 

@@ -7,7 +7,7 @@ federation a player belongs to on the day of a game, the list of entrants of its
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
@@ -15,7 +15,8 @@ import orjson
 from ledger.book.decisions import numbers_of_person
 from ledger.book.roster import Roster
 from ledger.book.timeline import Era, Pool
-from ledger.facts.instants import instant_end_ms
+from ledger.facts.events import FederationSet
+from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
 from ledger.schemes.scheme import Seed
 
@@ -122,8 +123,8 @@ class Guests:
     def federation_at(self, player: int, ms: int) -> str | None:
         """Return a player's federation at an instant by the dated facts; None if none says one."""
         if player not in self._federations:
-            self._federations[player] = self._connection.execute(_FEDERATIONS, (player,)).fetchall()
-        return next((federation for since, federation in self._federations[player] if since <= ms), None)
+            self._federations[player] = _dated_federations(self._connection, player)
+        return _in_force(self._federations[player], ms)
 
     def _entry(self, pool: Pool, game: GameSides, player: int) -> ReportedEntry:
         """Return what the list of entrants of a game's tournament says of a player."""
@@ -163,8 +164,25 @@ def seed_of(stored: str) -> Seed:
 
 def federation_at(connection: sqlite3.Connection, player: int, ms: int) -> str | None:
     """Return a player's federation at an instant by the dated facts; None if none says one."""
-    rows = connection.execute(_FEDERATIONS, (player,))
-    return next((federation for since, federation in rows if since <= ms), None)
+    return _in_force(_dated_federations(connection, player), ms)
+
+
+def _dated_federations(connection: sqlite3.Connection, player: int) -> list[tuple[int, str]]:
+    """Return the federations of a player with their first milliseconds, the latest first."""
+    return connection.execute(_FEDERATIONS, (player,)).fetchall()
+
+
+def _in_force(federations: Iterable[tuple[int, str]], ms: int) -> str | None:
+    return next((federation for since, federation in federations if since <= ms), None)
+
+
+def is_another_federation(connection: sqlite3.Connection, event: FederationSet, home: Collection[str]) -> bool:
+    """Return whether a fact says another federation than the ledger has by then.
+
+    *home* are the ``home_federations``: of whom nothing is known belongs to each of them.
+    """
+    now = federation_at(connection, event.player, instant_ms(event.effective_at))
+    return event.federation != now and not (now is None and event.federation in home)
 
 
 def home_federations(pools: Iterable[Pool]) -> set[str]:

@@ -107,6 +107,10 @@ class SourceEntrant(NamedTuple):
     details: Mapping[str, Any]
     points: tuple[float, float] | None = None
 
+    def __str__(self) -> str:
+        """Return starting number and name, as findings call an entrant."""
+        return f"{self.start_number} ({self.player_name})"
+
 
 class SourceNational(NamedTuple):
     """The number of an entrant at a federation: line, starting number, name and number."""

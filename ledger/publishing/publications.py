@@ -19,7 +19,7 @@ import attrs
 from ledger.book.guests import federation_at
 from ledger.book.policies import PUBLISHING, stored_policies
 from ledger.book.stored_pools import stored_pools
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import (
     CorruptError,
     MalformedError,
@@ -32,7 +32,6 @@ from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event, ListPublished, Role
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
-from ledger.facts.periods import DAY_MS
 from ledger.facts.person_names import are_different_people, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
@@ -42,7 +41,7 @@ from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.past_views import open_views_known_at
 from ledger.ratings.rating_previews import PublishedListKey
-from ledger.ratings.standings import rating_list_at, rows_by_player
+from ledger.ratings.standings import active_from_ms, rating_list_at, rows_by_player
 from ledger.runtime import arith
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.long_work import Progress, no_progress
@@ -217,8 +216,8 @@ class Publications:
                     f"gives player {row.player} the rating {row.rating:g}, which no list can show; see to its settings"
                 )
                 raise ProjectionError(scheme, words)
-        active_days = settings["active_days"]
-        active_from = instant_text(at_ms - active_days * DAY_MS, Precision.DAY) if active_days else None
+        since_ms = active_from_ms(settings, at_ms)
+        active_from = None if since_ms == BEGINNING else instant_text(since_ms, Precision.DAY)
         return PublicationDraft(
             rated_by,
             at_ms,

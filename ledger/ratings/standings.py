@@ -406,8 +406,17 @@ def list_standings(connection: sqlite3.Connection, pool: Pool, ms: int) -> Stand
 
     The policy is that of the instant. A rating that came from a list is no rated game.
     """
-    active_days = stored_policies(connection).settings_at(PUBLISHING, ms)["active_days"]
-    return Standings(connection, pool, ms, active_from=ms - active_days * DAY_MS if active_days else BEGINNING)
+    settings = stored_policies(connection).settings_at(PUBLISHING, ms)
+    return Standings(connection, pool, ms, active_from=active_from_ms(settings, ms))
+
+
+def active_from_ms(settings: Mapping[str, int], ms: int) -> int:
+    """Return the instant after which the last rated games of a list's players end, by the policy ``publishing``.
+
+    ``BEGINNING`` if the policy keeps nobody off.
+    """
+    active_days = settings["active_days"]
+    return ms - active_days * DAY_MS if active_days else BEGINNING
 
 
 def rating_list_at(connection: sqlite3.Connection, pool: Pool, ms: int, limit: int = NO_LIMIT) -> list[ListRow]:

@@ -644,9 +644,7 @@ class GameImport:
 
 def _numbered(event: WarningsAccepted, find: FindEntries) -> WarningsAccepted:
     """Return an acceptance with the next number of its report."""
-    while find([event.key]):
-        event = attrs.evolve(event, number=event.number + 1)
-    return event
+    return attrs.evolve(event, number=event.number + sum(1 for _ in _earlier(event, find)))
 
 
 def _earlier(event: WarningsAccepted, find: FindEntries) -> Iterator[StoredEntry]:

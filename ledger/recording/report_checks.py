@@ -51,20 +51,18 @@ def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
     for entrant in report.entrants:
         if entrant.points is not None:
             stated, counted = entrant.points
-            message = (
-                f"{_named(entrant)} has {stated:g} points, and {counted:g} by results and byes at {report.scoring}"
-            )
+            message = f"{entrant} has {stated:g} points, and {counted:g} by results and byes at {report.scoring}"
             yield ReportFinding(entrant.line, "points-differ", message)
         title = entrant.details.get("title") or ""
         if entrant.details.get("sex") == "m" and title.startswith("W"):
-            yield ReportFinding(entrant.line, "sex-differs", f"{_named(entrant)} has the sex m and the title {title}")
+            yield ReportFinding(entrant.line, "sex-differs", f"{entrant} has the sex m and the title {title}")
         yield from _impossible_birth(report, entrant)
 
 
 def _impossible_birth(report: SourceReport, entrant: SourceEntrant) -> Iterator[ReportFinding]:
     born, year = entrant.details.get("birth"), report.edition[:4]
     if born is not None and int(year) - int(born[:4]) not in AGES:
-        message = f"{_named(entrant)} is born in {born[:4]} by the report, and played in {year}"
+        message = f"{entrant} is born in {born[:4]} by the report, and played in {year}"
         yield ReportFinding(entrant.line, "birth-year-differs", message)
 
 
@@ -127,7 +125,7 @@ def _repeated_pairings(report: SourceReport) -> Iterator[ReportFinding]:
     for (first, second), games in sorted(repeated.items()):
         rounds = " and ".join(str(game.round) for game in games)
         if first in names and second in names:
-            message = f"{_named(names[first])} and {_named(names[second])} play each other in rounds {rounds}"
+            message = f"{names[first]} and {names[second]} play each other in rounds {rounds}"
             yield ReportFinding(names[first].line, "pairing-twice", message)
 
 
@@ -155,7 +153,7 @@ def performance_findings(report: SourceReport, ratings: Mapping[int, float]) -> 
         probability = score_probability(expected, half_points)
         if scores and probability < UNLIKELY:
             message = (
-                f"{_named(entrant)}, rated {ratings[entrant.start_number]:g}, has {half_points / 2:g} of "
+                f"{entrant}, rated {ratings[entrant.start_number]:g}, has {half_points / 2:g} of "
                 f"{len(scores)} games, {sum(expected):.1f} by the ratings: as probable as 1 in {1 / probability:,.0f}"
             )
             yield ReportFinding(entrant.line, "exceptional-performance", message)
@@ -175,7 +173,3 @@ def score_probability(expected: Sequence[float], half_points: int) -> float:
         lost, won = [part * (1 - chance) for part in wins], [part * chance for part in wins]
         wins = [a + b for a, b in zip([*lost, 0.0], [0.0, *won], strict=True)]
     return min(sum(wins[half_points // 2 :]), sum(wins[: ceil(half_points / 2) + 1]))
-
-
-def _named(entrant: SourceEntrant) -> str:
-    return f"{entrant.start_number} ({entrant.player_name})"

@@ -17,7 +17,7 @@ import orjson
 
 from ledger.book import initial_ratings
 from ledger.book.evidence import Context, Evidence
-from ledger.book.guests import federation_at, home_federations
+from ledger.book.guests import federation_at, home_federations, is_another_federation
 from ledger.book.roster import FROM_THE_BEGINNING
 from ledger.book.rules_by_keys import needs_a_proposal
 from ledger.book.timeline import Pool
@@ -360,11 +360,12 @@ class ListImport:
         """Note the federations of registered players that are new; another one of the same day is a fault."""
         facts = list(self._federations(rows))
         stored = self._ledger.journal.find([fact.key for _, fact in facts])
+        connection = self._ledger.views.connection
         for line, fact in facts:
-            now = federation_at(self._ledger.views.connection, fact.player, instant_ms(fact.effective_at))
-            if fact.federation == now or (now is None and fact.federation in self._home):
+            if not is_another_federation(connection, fact, self._home):
                 continue
             if fact.key in stored:
+                now = federation_at(connection, fact.player, instant_ms(fact.effective_at))
                 words = f"player {fact.player} belongs to {now} from {fact.effective_at} on, not to {fact.federation}"
                 self.report.fault(line, f"{words}, says the ledger; 'correct federation' changes it")
                 continue

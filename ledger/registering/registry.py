@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import attrs
 
 from ledger.book import initial_ratings, stored_proposals
-from ledger.book.guests import federation_at, home_federations
+from ledger.book.guests import home_federations, is_another_federation
 from ledger.book.rules_by_keys import joined_in_the_future
 from ledger.duplicates.game_keys import is_plain_hash
 from ledger.duplicates.namesakes import Namesakes, namesakes
@@ -396,10 +396,9 @@ class Registry:
         if federation is None or not home or registration not in self.ledger.journal.find([registration]):
             return False
         self.ledger.ensure_up_to_date()
-        now = federation_at(self.ledger.views.connection, player, instant_ms(since))
-        if federation == now or (now is None and federation in home):
-            return False
         fact = FederationSet(player=player, effective_at=since, federation=federation)
+        if not is_another_federation(self.ledger.views.connection, fact, home):
+            return False
         return not self.ledger._record([fact], actor)[0].duplicate
 
     def events_to_learn(

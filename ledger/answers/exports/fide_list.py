@@ -21,7 +21,7 @@ from ledger.answers.publications import ranked_members
 from ledger.errors import MalformedError
 from ledger.facts.player_details import NO_DETAILS, PlayerDetails
 from ledger.handle import OpenLedger
-from ledger.publishing.publications import Publications
+from ledger.publishing.publications import Publication, Publications
 from ledger.runtime.visible import in_cell
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
@@ -65,7 +65,9 @@ def fide_text_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[byte
         UnknownNameError: there is no such list.
         MalformedError: no list was named, or names were not requested.
     """
-    month, rows, _ = _rows(ledger, selection)
+    publication, rows, _ = _rows(ledger, selection)
+    first = day(publication.at_ms + 1)  # in force from the instant after the list's
+    month = f"{_MONTHS[int(first[5:7]) - 1]}{first[2:4]}"
     head = f"{'ID Number':<15}{'Name':<61}Fed Sex Tit  WTit OTit           FOA {month:<6}Gms K  B-day Flag"
     return (f"{line}\r\n".encode() for line in (head, *map(_line, rows)))
 
@@ -84,8 +86,8 @@ def swiss_manager_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[
 
     ``Rtg_Nat`` is the published rating; ``Rtg_Int`` is the same one in a pool that FIDE's rules rate, else empty.
     """
-    _, rows, _ = _rows(ledger, selection)
-    is_of_fide = Publications(ledger).named(selection.published or "").event.scheme == "fide"
+    publication, rows, _ = _rows(ledger, selection)
+    is_of_fide = publication.event.scheme == "fide"
     return (_semicolons(cells) for cells in (SWISS_MANAGER, *(_swiss_manager_cells(row, is_of_fide) for row in rows)))
 
 
@@ -97,8 +99,8 @@ def fide_list_findings(ledger: OpenLedger, selection: ExportFilter) -> list[str]
     return [f"{count} neither a FIDE nor a national number and are left out"] if missing else []
 
 
-def _rows(ledger: OpenLedger, selection: ExportFilter) -> tuple[str, list[FideRow], int]:
-    """Return the month from which a list holds as FIDE writes it, its rows, and how many players are left out."""
+def _rows(ledger: OpenLedger, selection: ExportFilter) -> tuple[Publication, list[FideRow], int]:
+    """Return a published list, its rows, and how many players are left out."""
     if selection.published is None:
         raise MalformedError(["a list in FIDE's form is a published one: name it with --list"])
     if not selection.names:
@@ -115,9 +117,7 @@ def _rows(ledger: OpenLedger, selection: ExportFilter) -> tuple[str, list[FideRo
         fide_number = identity.removeprefix("fide:") if identity.startswith("fide:") else ""
         if person is not None and person.name is not None and (fide_number or data.national):
             rows.append(FideRow(fide_number, person.name, row.shown, data))
-    # in force from the instant after the list's
-    first = day(publication.at_ms + 1)
-    return f"{_MONTHS[int(first[5:7]) - 1]}{first[2:4]}", rows, len(members) - len(rows)
+    return publication, rows, len(members) - len(rows)
 
 
 def _line(row: FideRow) -> str:
