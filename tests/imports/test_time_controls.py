@@ -157,15 +157,7 @@ def test_any_text_is_understood_or_refused(text: str) -> None:
         ("40/1800:1799", "40/1800:1800", "rapid", "standard"),
         ("40/2400:600+29", "40/2400:600+30", "rapid", "standard"),
         ("40/300:300", "40/300:301", "blitz", "rapid"),
-    ],
-)
-def test_each_limit_has_its_neighbour(below: str, limit: str, faster: str, slower: str) -> None:
-    assert (fide_class(below), fide_class(limit)) == (faster, slower)
-
-
-@pytest.mark.parametrize(
-    ("below", "limit", "faster", "slower"),
-    [
+        # the same in words
         ("59 min", "60 min", "rapid", "standard"),
         ("29 min + 30 sec", "30 min + 30 sec", "rapid", "standard"),
         ("30 min + 29 sec", "30 min + 30 sec", "rapid", "standard"),
@@ -176,7 +168,7 @@ def test_each_limit_has_its_neighbour(below: str, limit: str, faster: str, slowe
         ("2 min + 1 sec", "2 min + 2 sec", TOO_FAST, "blitz"),
     ],
 )
-def test_each_limit_has_its_neighbour_in_words(below: str, limit: str, faster: str, slower: str) -> None:
+def test_each_limit_has_its_neighbour(below: str, limit: str, faster: str, slower: str) -> None:
     assert (fide_class(below), fide_class(limit)) == (faster, slower)
 
 

@@ -317,7 +317,7 @@ def mixed_clubs(
 
 
 def begun_in_standard(club: Sequence[Event]) -> list[Event]:
-    """The same facts, but that players begin in the second pool with their ratings in the first."""
+    """Return the same facts; but players begin in the second pool with their ratings in the first."""
     return [
         attrs.evolve(event, settings={**event.settings, "from_pool": POOLS[0]})
         if isinstance(event, SchemeAdopted) and event.pool == POOLS[1]

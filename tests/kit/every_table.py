@@ -1,9 +1,11 @@
 """A ledger that has a row in every table: what an audit must look at."""
 
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 
 from ledger.facts.events import (
+    Event,
     FederationSet,
     PlayerChanged,
     PlayerEntered,
@@ -26,6 +28,40 @@ from tests.kit.people import propose
 from tests.kit.places import SAMPLE
 from tools import cli
 
+FACTS: Sequence[Event] = (
+    PlayerChanged(player=4, effective_at="2005-02-01", standing=Standing.GUEST, declared_rating=1500),
+    RatingSeeded(
+        pool="standard",
+        player=3,
+        rating="1610",
+        games=40,
+        deviation="60",
+        volatility="0.06",
+        highest="1700",
+        k_factor="20",
+        source="club list",
+        effective_at="2004-01",
+    ),
+    FederationSet(player=5, effective_at="2004-06", federation="SWE"),
+    StrengthChosen(pool="standard", player=3, effective_at="2004-01", strength=Strength.INTERMEDIATE),
+    RatingRunClosed(pool="standard", as_of="2004-12"),
+    TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),
+    TournamentOpened(pool="standard", tournament="Cup", starts_at="2004-12-01", ends_at="2004-12-09"),
+    RoundWithoutGame(pool="standard", tournament="Cup", edition="2004-12-01", round=2, player=3, brings=Brings.HALF),
+    SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2005-03"),
+    TournamentOpened(pool="standard", tournament="Cup", starts_at="2005-05-01", ends_at="2005-05-09"),
+    PlayerEntered(
+        pool="standard",
+        tournament="Cup",
+        edition="2004-12-01",
+        player=3,
+        number=1,
+        start_number=7,
+        rating=1610,
+    ),
+    TournamentDescribed(pool="standard", tournament="Cup", edition="2004-12-01", number=1, city="Springfield"),
+)
+
 
 def make_club_with_every_table(folder: Path, games: int) -> Path:
     """A ledger of the first *games* of the sample: movetext, two schemes, a node, reasons.
@@ -38,45 +74,7 @@ def make_club_with_every_table(folder: Path, games: int) -> Path:
     assert cli.main(["init", str(path)]) == 0
     assert cli.main(["import", str(path), str(folder / "club.pgn")]) == 0
     with takes_misfits(Ledger.open(path)) as ledger:
-        ledger.append_many(
-            [
-                PlayerChanged(player=4, effective_at="2005-02-01", standing=Standing.GUEST, declared_rating=1500),
-                RatingSeeded(
-                    pool="standard",
-                    player=3,
-                    rating="1610",
-                    games=40,
-                    deviation="60",
-                    volatility="0.06",
-                    highest="1700",
-                    k_factor="20",
-                    source="club list",
-                    effective_at="2004-01",
-                ),
-                FederationSet(player=5, effective_at="2004-06", federation="SWE"),
-                StrengthChosen(pool="standard", player=3, effective_at="2004-01", strength=Strength.INTERMEDIATE),
-                RatingRunClosed(pool="standard", as_of="2004-12"),
-                TournamentClosed(pool="standard", tournament="Club championship", ended_at="2004-12-31"),
-                TournamentOpened(pool="standard", tournament="Cup", starts_at="2004-12-01", ends_at="2004-12-09"),
-                RoundWithoutGame(
-                    pool="standard", tournament="Cup", edition="2004-12-01", round=2, player=3, brings=Brings.HALF
-                ),
-                SchemeAdopted(pool="standard", scheme="elo", settings={}, effective_from="2005-03"),
-                TournamentOpened(pool="standard", tournament="Cup", starts_at="2005-05-01", ends_at="2005-05-09"),
-                PlayerEntered(
-                    pool="standard",
-                    tournament="Cup",
-                    edition="2004-12-01",
-                    player=3,
-                    number=1,
-                    start_number=7,
-                    rating=1610,
-                ),
-                TournamentDescribed(
-                    pool="standard", tournament="Cup", edition="2004-12-01", number=1, city="Springfield"
-                ),
-            ]
-        )
+        ledger.append_many(FACTS)
         details = PlayerDetails(sex="w", title="WFM", federation="NOR", birth="1990-02-03", club="Ek SK")
         ledger.registry.describe(3, details, since="2004-12-01", actor="registry")
         ledger.sent_reports.record(

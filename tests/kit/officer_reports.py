@@ -43,7 +43,7 @@ TOURNAMENTS: Sequence[tuple[str, str, int, Mapping[str, str]]] = (
     ),
     ("sklangen_2020_06.trf", "blitz.trf", 0, {"012": "May Blitz", "042": "2025/05/29", "052": "2025/05/29"}),
 )  # fmt: skip
-"""Of each report: its file, its name in the guide, the years by which births move, and lines that are replaced."""
+"""The reports of the guide: file, name there, the years by which births move, and the lines that are replaced."""
 COLUMNS = ("fide_id", "name", "sex", "title", "federation", "rating", "k", "birth_date", "club")
 
 

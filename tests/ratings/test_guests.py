@@ -82,7 +82,7 @@ def annul(ledger: Ledger, key: str) -> None:
 
 
 def rows(ledger: Ledger) -> dict[str, Any]:
-    """What follows from the facts, whatever was corrected on the way."""
+    """Return the rows that follow from the facts, whatever was corrected on the way."""
     ledger.ensure_up_to_date()
     facts = rows_by_facts(ledger.views.connection)
     return {table: facts[table] for table in ("games", "history", "current", "bests")}

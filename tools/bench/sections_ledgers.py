@@ -136,19 +136,16 @@ def players(run: Run) -> Iterator[Line]:
 def _described_players(run: Run, count: int) -> Iterator[Line]:
     """Import a federation's list with all data by the command, and rank a club of it; beside ratings alone."""
     folder = run.new_folder("described-players")
-    rows = [(f"{1_000_000 + i},Family{i} Given{i % 900},{1400 + i % 1000},{i % 300}", i) for i in range(count)]
-    data = [
-        f"{1930 + i % 85}-{1 + i % 12:02}-{1 + i % 28:02},{'mw'[i % 2]},{('', 'FM', 'IM', 'GM')[i % 4]},"
-        f"{('NOR', 'SWE', 'DEN')[i % 3]},Club {i % 300},N{i},{('yes', 'no')[i % 2]}"
-        for _, i in rows
-    ]
-    lists = {
-        "ratings": ["fide_id,name,rating,games,birth_year", *(f"{row},{1930 + i % 85}" for row, i in rows)],
-        "all": [
-            "fide_id,name,rating,games,birth_year,sex,title,federation,club,national,active",
-            *(f"{row},{more}" for (row, _), more in zip(rows, data, strict=True)),
-        ],
-    }
+    head = "fide_id,name,rating,games,birth_year"
+    lists = {"ratings": [head], "all": [f"{head},sex,title,federation,club,national,active"]}
+    for i in range(count):
+        row = f"{1_000_000 + i},Family{i} Given{i % 900},{1400 + i % 1000},{i % 300},{1930 + i % 85}"
+        data = (
+            f"-{1 + i % 12:02}-{1 + i % 28:02},{'mw'[i % 2]},{('', 'FM', 'IM', 'GM')[i % 4]},"
+            f"{('NOR', 'SWE', 'DEN')[i % 3]},Club {i % 300},N{i},{('yes', 'no')[i % 2]}"
+        )
+        lists["ratings"].append(row)
+        lists["all"].append(row + data)
     for name, lines in lists.items():
         (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
 
