@@ -85,7 +85,7 @@ def test_faulty_rows_are_downloaded_or_corrected_where_they_are_shown(
 ) -> None:
     scheme, width = look
     page = at_desk("otto", color_scheme=scheme, viewport={"width": width, "height": 900}, bypass_csp=True)
-    day = f"2026-02-{width % 28 + 1:02}"
+    day = f"2026-04-{width % 28 + 1:02}"  # after the published list, which four eyes keep as it is
     rows = f"white,black,result,date,event\nAnn,Bob,1-0,{day},Cup\nBob,Cleo Day,2-0,{day},Cup\n"
     page.goto("/desk/import")
     page.set_input_files("#file", {"name": f"cup{width}.csv", "mimeType": "text/csv", "buffer": rows.encode()})
