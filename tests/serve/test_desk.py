@@ -9,9 +9,11 @@ from pathlib import Path
 import pytest
 
 from ledger.correcting.verbs import VERBS
+from ledger.facts.events import Role
 from ledger.ledger import Ledger
 from tests.kit.desks import EVIL_NAME, EVIL_REASON, GAME, OTHER_GAME, Form, Officer, club_with_officers, forms, words
 from tests.kit.games import game_recorded, scheme_adopted
+from tests.kit.programs import club_of_programs
 from tests.kit.served_processes import position, serving, until
 from tests.kit.tournament_reports import report_with_wrong_points
 from tests.kit.workbooks import xlsx
@@ -203,6 +205,35 @@ def test_warnings_about_a_report_are_accepted_by_name_before_it_is_recorded(
     with Ledger.open(staffed[0]) as ledger:
         (entry,) = ledger.entries("warnings-accepted")
     assert (entry.actor, entry.facts["codes"]) == ("rita", "points-differ")
+
+
+def test_where_two_people_accept_warnings_the_second_one_records_the_report(tmp_path: Path) -> None:
+    club, sent = tmp_path / "club.db", {"file": ("open.trf", report_with_wrong_points())}
+    tokens = dict(club_of_programs(club))
+    with Ledger.open(club) as ledger:
+        tokens["ruth"] = ledger.tokens.add("ruth", [Role.RECORDER], token=tokens["adam"])
+        ledger.policies.set("four-eyes", {"on": True, "warnings": True}, token=tokens["adam"])
+    with serving(club, "--listen", "127.0.0.1:0") as (_, address):
+        until(lambda: position(address) > 0)
+        first, second = (with_warnings_accepted(address, tokens[name], sent) for name in ("rita", "ruth"))
+    assert "Not recorded: open.trf" in first
+    assert "four eyes ask for another person" in first
+    assert "They were accepted: points-differ" in second
+    with Ledger.open(club) as ledger:
+        assert [entry.actor for entry in ledger.entries("warnings-accepted")] == ["rita", "ruth"]
+        assert list(ledger.entries("game-recorded"))
+
+
+def with_warnings_accepted(address: str, token: str, sent: Mapping[str, tuple[str, bytes]]) -> str:
+    """The words of the page after an officer has accepted the warnings about a report, and recorded it."""
+    officer = Officer(address)
+    with closing(officer.client):
+        officer.sign_in(token)
+        looked = officer.send(officer.form(officer.look("/desk/import"), "/desk/import"), files=sent)
+        done = officer.send(officer.form(looked, "/desk/import/confirm"), {"accept_points-differ": "yes"})
+        place = done.headers["location"]
+        until(lambda: "ecorded: open.trf" in words(officer.look(place).text))
+        return words(officer.look(place).text)
 
 
 def games(staff: dict[str, Officer], tournament: str) -> list[str]:
