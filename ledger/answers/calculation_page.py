@@ -68,13 +68,15 @@ def calculation_page(calculation: ListCalculation) -> CalculationPage:
 
 
 def _verdict(calculation: ListCalculation) -> list[str]:
-    if calculation.differences:
+    if calculation.adds_up is False:
         return ["it does not add up:", *calculation.differences]
     if calculation.adds_up is None:
-        return ["the scheme does not say what each game adds: the formula of all of them is shown"]
-    if not calculation.batches:
-        return ["no game counts for it"]
-    return ["the games add up to the stored rating"]
+        verdict = "the scheme does not say what each game adds: the formula of all of them is shown"
+    elif calculation.batches:
+        verdict = "the games add up to the stored rating"
+    else:
+        verdict = "no game counts for it"
+    return [verdict, *(f"corrected since the list was published: {each}" for each in calculation.differences)]
 
 
 def _blocks(batches: Sequence[CalculatedBatch]) -> Iterator[PageBlock]:

@@ -152,7 +152,9 @@ class ListCalculation:
     left_out: list[LeftOutGame] = documented(
         "the games that do not count for it, oldest first; without those of imports that were taken back"
     )
-    adds_up: bool | None = documented("whether everything adds up; null: the scheme has no lines by game")
+    adds_up: bool | None = documented(
+        "whether all games add up to the stored ratings; null: the scheme has no lines by game"
+    )
     differences: list[str] = documented("what does not add up, or differs from what is stored or published")
 
 
@@ -218,7 +220,7 @@ def list_calculation(
         omitted=len(groups) - len(shown),
         otherwise=None if len(shown) < len(groups) else _otherwise(change, batches),
         left_out=sorted(left_out, key=lambda game: (game.ended_at, game.game)),
-        adds_up=False if differences else None if any(batch.adds_up is None for batch in batches) else True,
+        adds_up=False if maker.differences else None if any(batch.adds_up is None for batch in batches) else True,
         differences=differences,
     )
 

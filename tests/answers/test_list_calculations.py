@@ -351,11 +351,11 @@ def test_a_published_list_counts_from_the_list_before_and_says_if_it_is_revised(
     approve(three_games, ask(three_games, "void", game="g2"))
     three_games.ensure_up_to_date()
     revised = ann.calculation(second.name)
-    assert (revised.adds_up, revised.published) == (False, calculation.published)
+    assert (revised.adds_up, revised.published) == (True, calculation.published)
     (words,) = revised.differences
     assert f"the list has {calculation.published:g}" in words
     assert f"--known-at {second.name}" in words
-    assert "it does not add up:" in as_text(calculation_page(revised))
+    assert f"corrected since the list was published: {words}" in as_text(calculation_page(revised))
 
 
 def test_a_stored_rating_that_the_games_do_not_give_is_reported(ledger_of: Callable[..., Ledger]) -> None:
@@ -365,6 +365,7 @@ def test_a_stored_rating_that_the_games_do_not_give_is_reported(ledger_of: Calla
     calculation = ledger.player(1).calculation("2025-09")
     assert calculation.adds_up is False
     assert "2025-09-30: the rating after is stored as 1998.0, calculated as 1997.0" in calculation.differences
+    assert "it does not add up:" in as_text(calculation_page(calculation))
 
 
 def test_a_list_or_player_that_is_not_there_is_refused_with_what_to_do(three_games: Ledger) -> None:

@@ -55,8 +55,8 @@ def calculation(
     (We), difference and change; an opponent whom the 400-point rule limits is marked with an asterisk. US Chess has the
     five steps of a section, Glicko g and RD of each opponent, ECF the weight of each game, first ratings the sums of
     the pool; other schemes have the terms of their formula. Games that do not count follow with their reasons. The
-    numbers are those of the scheme that rated; if they do not add up to the stored rating or to the published list,
-    the first lines say so.
+    numbers are those of the scheme that rated; if they do not add up to the stored rating, or the list was corrected
+    since it was published, the first lines say so.
 
     \b
     Example:
