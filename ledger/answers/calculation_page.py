@@ -57,9 +57,9 @@ def calculation_page(calculation: ListCalculation) -> CalculationPage:
     if calculation.since is not None:
         summary.append(f"games whose ratings came into force after {calculation.since}")
     if calculation.otherwise:
-        summary.append(f"{signed_text(calculation.otherwise)} came by no game: time, a conversion, another list")
+        summary.append(f"{signed_text(calculation.otherwise)} not from games: time, a conversion, another list")
     if calculation.omitted:
-        summary.append(f"{calculation.omitted} older parts are not shown")
+        summary.append(f"older parts that are not shown: {calculation.omitted}")
     summary += _verdict(calculation)
     blocks = list(_blocks(calculation.batches))
     if calculation.left_out:
@@ -195,9 +195,7 @@ def _block_of_games(scheme: str, batches: Sequence[CalculatedBatch]) -> PageBloc
     lines = [*rules, *(f"{symbol}: {meaning}" for symbol, meaning in meanings.items())]
     lines += dict.fromkeys(f"source: {batch.source}" for batch in batches)
     lines += [_began(batch.began_with) for batch in batches if batch.began_with is not None]
-    return PageBlock(
-        f"{len(batches)} games, each rated by itself by {scheme}", lines, [PageTable("games", heads, rows)]
-    )
+    return PageBlock(f"games rated one by one by {scheme}: {len(batches)}", lines, [PageTable("games", heads, rows)])
 
 
 def _terms_table(caption: str, terms: Iterable[FormulaTerm]) -> PageTable:

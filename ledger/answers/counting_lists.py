@@ -1,6 +1,6 @@
 """The list in which games count: of an import, of its dry run, and of the games that wait when a list is published.
 
-Only pools are asked about that rate by period or event. A list is named by the first day on which it is in force.
+Only pools rated by period or event have such lists. A list is named by the first day on which it is in force.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class CountingList:
         else:
             where = f"in the list of {self.list_from}"
         if self.revises:
-            return f"{where}, which is published already and is revised by it (late_reports=true-place)"
+            return f"{where}, which is published and thereby revised (late_reports=true-place)"
         return f"{where}: the list of their own days is published (late_reports=next-list)" if self.late else where
 
 
@@ -64,7 +64,7 @@ class _Counted(NamedTuple):
 
 @in_one_snapshot
 def counting_lists(ledger: OpenLedger, played: Mapping[tuple[str, str | None, str], int]) -> list[CountingList]:
-    """Return the lists in which games count that are reported now, whether they are recorded already or not.
+    """Return the lists in which games reported now count, recorded or not.
 
     Args:
         ledger: the ledger.

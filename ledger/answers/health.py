@@ -28,8 +28,8 @@ HOUR_MS, _GB = 3_600_000, 1e9
 class HealthFault:
     """A fault of one part of a ledger."""
 
-    part: Part = documented("of what: the ledger itself if it cannot be opened or read")
-    fault: str = documented("what is wrong and, if it is not plain, what to do")
+    part: Part = documented("the faulty part; ledger: it cannot be opened or read")
+    fault: str = documented("what is wrong and, if not obvious, what to do")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -129,7 +129,7 @@ def ledger_health(
         findings.add("disk", f"{disk.free / _GB:.1f} GB of the disk are free, less than {min_free_gb}")
     due = findings.look("list", lambda: _due_lists(ledger, now_ms - list_hours * HOUR_MS)) if position else None
     for each in due or ():
-        findings.add("list", f"the list of {each.day} of pool {each.pool} is due")
+        findings.add("list", f"pool {each.pool}: the period up to {each.day} has no published list")
     waiting = findings.look("views", lambda: len(Corrections(ledger).stored(open_only=True))) if position else None
     by_part = {mark.part: mark for mark in marks}
     for mark in marks:

@@ -148,7 +148,9 @@ class ListCalculation:
     published: float | None = documented("the rating that the list was published with, points; null: none")
     batches: list[CalculatedBatch] = documented("the games that count, oldest first, as they were rated together")
     omitted: int = documented("older parts that the caller did not ask for", minimum=0)
-    otherwise: float | None = documented("the change that no game made, points: time, a conversion, another list; null")
+    otherwise: float | None = documented(
+        "the change that no game made, points: time, a conversion, another list; null: unknown"
+    )
     left_out: list[LeftOutGame] = documented(
         "the games that do not count for it, oldest first; without those of imports that were taken back"
     )
@@ -289,8 +291,8 @@ def _of_list(publication: Publication | None, published: float | None, now: floa
         return
     then, today = ("no rating" if rating is None else f"{rating:.10g}" for rating in (published, now))
     yield (
-        f"the list has {then}, what is known by now gives {today}: --known-at {publication.name} shows the calculation "
-        "of then"
+        f"the list has {then}, the ledger now gives {today}: --known-at {publication.name} shows the "
+        "calculation of then"
     )
 
 

@@ -1,7 +1,7 @@
 """Comparison of a tournament report with the ledger: numbers, names, data about players, ratings of the list in force.
 
 The findings go to ``recording.findings``, which says what follows from them; nothing is written. Ratings are compared
-only in a pool whose scheme is FIDE's: the ratings of other lists, such as those that servers show, are not the pool's.
+in a pool whose scheme is FIDE's, elsewhere only if most agree: those that servers show are not the pool's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ledger.answers.asking import in_one_snapshot
 from ledger.answers.player_details import details_at
 from ledger.book import decisions
 from ledger.book.stored_proposals import load_merges
-from ledger.book.taken_back import absent_players
+from ledger.book.taken_back import players_taken_back
 from ledger.book.timeline import Pool
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.facts.instants import instant_end_ms, instant_ms
@@ -36,8 +36,8 @@ from ledger.recording.report_checks import HIGHEST, performance_findings, struct
 from ledger.registering.registry import Registry
 
 RATED_BY_FIDE = frozenset({"fide"})  # schemes whose pools have the ratings that tournament reports show
-LONGEST = 30  # days of a tournament in which the list of its first day counts in all rounds
-MOST_DIFFERING = 5  # ratings from which on they may be of another list, if they are more than a half of all
+ONE_LIST_DAYS = 30  # days of a tournament in which the list of its first day counts in all rounds
+FEWEST_DIFFERING = 5  # ratings from which on they may be of another list, if they are more than a half of all
 UNRATED = 0  # in place of a rating, as reports write it
 _LEAST_LISTED = 4  # entrants who must be on the list before one without a rating there is remarkable
 _NO_FEDERATION = frozenset({"FID", "NON"})  # under FIDE's flag, or none
@@ -124,7 +124,10 @@ class _ListRatings:
     @staticmethod
     def _days_of(report: SourceReport) -> list[str]:
         days = [report.edition]
-        if report.last_day is not None and instant_end_ms(report.last_day) - instant_ms(days[0]) > LONGEST * DAY_MS:
+        if (
+            report.last_day is not None
+            and instant_end_ms(report.last_day) - instant_ms(days[0]) > ONE_LIST_DAYS * DAY_MS
+        ):
             days += [report.last_day, *report.round_days.values()]
         return sorted(set(days))
 
@@ -266,7 +269,7 @@ class _Comparison:
             bearers = [by_number[player] for player in matches]
         except MalformedError:  # no word of it has three letters
             bearers = people.find(entrant.player_name)
-        absent = absent_players(self._ledger.views.connection, [person.player for person in bearers])
+        absent = players_taken_back(self._ledger.views.connection, [person.player for person in bearers])
         return [
             person
             for person in bearers
@@ -287,7 +290,7 @@ class _Comparison:
         for note in registry.namesakes([(side.entrant.player_id, side.entrant.player_name) for side in new]):
             side = new[note.place]
             others = self._ledger.people.by_identity(note.others).values()
-            absent = absent_players(self._ledger.views.connection, [other.player for other in others])
+            absent = players_taken_back(self._ledger.views.connection, [other.player for other in others])
             for other in others:
                 if other.player in absent or other.identity is None or spelt(other.identity) in self._identities:
                     continue  # both play: they are two people
@@ -397,7 +400,7 @@ class _Comparison:
             return
         rated = [side for side in sides if listed[side.entrant.start_number]]
         differing = [side for side in rated if side.shown not in listed[side.entrant.start_number]]
-        if len(differing) >= MOST_DIFFERING and 2 * len(differing) > len(rated):
+        if len(differing) >= FEWEST_DIFFERING and 2 * len(differing) > len(rated):
             examples = ", ".join(self._both(side, listed) for side in differing[:3])
             message = f"{len(differing):,} of {len(rated):,} ratings differ from the list in force: {examples}"
             yield ReportFinding(self._report.line, "other-list", message)

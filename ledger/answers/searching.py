@@ -18,7 +18,7 @@ from ledger.answers.asking import in_one_snapshot, row_limit, shown_identity, sh
 from ledger.answers.publications import published_lists
 from ledger.book.decisions import person_of
 from ledger.book.stored_proposals import load_merges
-from ledger.book.taken_back import absent_players
+from ledger.book.taken_back import players_taken_back
 from ledger.duplicates.namesakes import namesakes
 from ledger.facts.json_schemas import documented
 from ledger.facts.person_names import (
@@ -55,7 +55,7 @@ def find_players(ledger: OpenLedger, part: str, *, limit: int | None = None) -> 
         StorageError: the people file and the journal do not belong together.
     """
     matches = ledger.people.search.find(part)
-    absent = absent_players(ledger.views.connection, (match.player for match in matches))
+    absent = players_taken_back(ledger.views.connection, (match.player for match in matches))
     return [
         NamedPlayer(
             player=match.player, name=shown_name(match.player, match.name), identity=shown_identity(match.identity)
@@ -138,7 +138,7 @@ def _new_players(ledger: OpenLedger, after: int) -> list[Person]:
     new: list[Person] = []
     for block in ledger.people.iter_named(highest_first=True):
         stored = ledger.journal.find([f"player:{person.player}" for person in block])
-        absent = absent_players(ledger.views.connection, (person.player for person in block))
+        absent = players_taken_back(ledger.views.connection, (person.player for person in block))
         for person in block:
             if person.player in absent:
                 continue
@@ -215,7 +215,7 @@ def similar_players(ledger: OpenLedger) -> SimilarPlayers:
     identities: dict[int, str] = {}
     names: dict[int, FoldedName] = {}
     for persons in ledger.people.iter_named():
-        absent = absent_players(ledger.views.connection, (person.player for person in persons))
+        absent = players_taken_back(ledger.views.connection, (person.player for person in persons))
         for person in persons:
             if person.player not in absent and person.identity is not None and person.name is not None:
                 identities[person.player] = person.identity

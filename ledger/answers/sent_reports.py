@@ -66,7 +66,7 @@ class Result(NamedTuple):
 
 @attrs.frozen(kw_only=True, slots=False)
 class ChangedResult:
-    """A result that is another one now than in the report that was sent."""
+    """A result that has changed since the report was sent."""
 
     round: int | None = documented("the round; null: it has no number", minimum=1)
     white: int = documented("number of White, or of the player of a bye", minimum=1)
@@ -96,7 +96,7 @@ class SentReport:
     until: str | None = documented("last day of its period; null: the whole tournament")
     digest: str = documented("SHA-256 of the file")
     entry: int = documented("position of the journal's entry that says so", minimum=1)
-    again: bool = documented("whether it is to be sent again: a result is another one now")
+    again: bool = documented("whether to send it again: a result has changed")
     changed: list[ChangedResult] = documented("the results that differ")
 
     def __str__(self) -> str:
@@ -210,11 +210,11 @@ def _of_pool(
 
 def event_of(pool: Pool, events: Sequence[EventFacts], row: Mapping[str, Any]) -> EventFacts | None:
     """Return the edition that a row of a table is about; None if it has no game and no bye any more."""
-    meant = edition_meant(pool, row["tournament"], StoredOfEdition(row), [event.edition for event in events])
+    meant = edition_meant(pool, row["tournament"], EditionRow(row), [event.edition for event in events])
     return next((event for event in events if event.edition == meant), None)
 
 
-class StoredOfEdition(NamedTuple):
+class EditionRow(NamedTuple):
     """A row of a table of facts about editions."""
 
     row: Mapping[str, Any]

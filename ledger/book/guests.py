@@ -93,7 +93,7 @@ class Guests:
         self._entries: dict[tuple[int, str, int], list[tuple[int, int, ReportedEntry]]] = {}
 
     def of_game(self, pool: Pool, era: Era, game: GameSides) -> tuple[str | None, str | None] | None:
-        """Return the ratings of White and Black as guests, as ``stored_seed`` has them; None for who is no guest.
+        """Return the ratings of White and Black as guests, as ``stored_seed`` has them; None for one who is no guest.
 
         None instead of both if the game cannot be rated: a guest has no rating, or both players are guests.
         """
@@ -177,9 +177,9 @@ def _in_force(federations: Iterable[tuple[int, str]], ms: int) -> str | None:
 
 
 def is_another_federation(connection: sqlite3.Connection, event: FederationSet, home: Collection[str]) -> bool:
-    """Return whether a fact says another federation than the ledger has by then.
+    """Return whether a fact changes the federation that the ledger has by then.
 
-    *home* are the ``home_federations``: of whom nothing is known belongs to each of them.
+    *home* are the ``home_federations``: an unknown player belongs to each.
     """
     now = federation_at(connection, event.player, instant_ms(event.effective_at))
     return event.federation != now and not (now is None and event.federation in home)
@@ -203,7 +203,7 @@ def possible_guests(connection: sqlite3.Connection, merges: Mapping[int, int]) -
     return sorted(numbers)
 
 
-def foreign_at(connection: sqlite3.Connection, pool: Pool, ms: int) -> frozenset[int]:
+def other_federations_at(connection: sqlite3.Connection, pool: Pool, ms: int) -> frozenset[int]:
     """Return the players of other federations than a pool's at an instant, by the dated facts: no list shows them."""
     federation = pool.eras[pool.era_at(ms)].federation
     if federation is None:

@@ -91,8 +91,8 @@ POLICIES: Mapping[str, Policy] = {
     FOUR_EYES: Policy(
         "who proposes a correction cannot approve it",
         {
-            "on": Setting(default=False, unit="switch", doc="corrections, and what reaches back, need two people"),
-            "tokens": Setting(default=False, unit="switch", doc="of both, a token must have named the person"),
+            "on": Setting(default=False, unit="switch", doc="corrections, and changes of the past,, need two people"),
+            "tokens": Setting(default=False, unit="switch", doc="a token must have named both people"),
             "warnings": Setting(default=False, unit="switch", doc="warnings about a report are accepted by two people"),
         },
         is_by_position=True,
@@ -100,9 +100,9 @@ POLICIES: Mapping[str, Policy] = {
     PUBLISHING: Policy(
         "what is complained of before a list is published, and who is kept off it",
         {
-            "largest_jump": Setting(100, "points", "a change since the list before that is larger is complained of"),
+            "largest_jump": Setting(100, "points", "a larger change since the last list is complained of"),
             "active_days": Setting(
-                0, "days", "who has no rated game in so many days before a list is kept off it; 0: nobody is"
+                0, "days", "players without a rated game in so many days before a list are not on it; 0: off"
             ),
         },
     ),

@@ -236,7 +236,7 @@ class ProposalJudge:
             case Verb.ANNUL_TOURNAMENT | Verb.RESTORE_TOURNAMENT:
                 yield from self._tournament(change)
             case Verb.ANNUL_ENTRIES:
-                yield from taken_back.entries_faults(self._connection, self._journal, self._facts, change)
+                yield from taken_back.range_change_faults(self._connection, self._journal, self._facts, change)
             case Verb.UNDO:
                 yield from self._undo(change)
 

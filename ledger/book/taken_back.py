@@ -58,7 +58,7 @@ _WITHOUT_GAMES = (
 _LIVE = "SELECT key FROM games WHERE position = ? AND voided_by IS NULL"
 
 
-def entries_faults(
+def range_change_faults(
     connection: sqlite3.Connection, journal: Journal, facts: WhatIfFacts, change: Change
 ) -> Iterator[tuple[str, str]]:
     """Yield why a change of several entries may not be proposed: rules and messages.
@@ -111,7 +111,7 @@ def _others_in_force(journal: Journal, facts: WhatIfFacts, spans: list[tuple[int
                 yield key
 
 
-def absent_players(connection: sqlite3.Connection, players: Iterable[int]) -> set[int]:
+def players_taken_back(connection: sqlite3.Connection, players: Iterable[int]) -> set[int]:
     """Return those of some players whom an import brought that was taken back, and of whom nothing else is recorded."""
     proposals = StoredProposals(connection)
     spans = [span for act in proposals.spans_of_entries for span in spans_of(act.change.players)]

@@ -227,7 +227,7 @@ def parse_code(code: str, *, in_minutes: bool = False) -> TimeControl | None:
         in_minutes: True if the times are minutes (``15+2``), the increments seconds.
 
     Raises:
-        ValueError: it is no such code, FIDE rates no game with its unequal times, or it may be in minutes by mistake.
+        ValueError: it is no such code, or FIDE rates no game with its unequal times.
     """
     tidy = code[: MAX_WORDS + 1].strip()
     if tidy in {"", "?", "-"}:

@@ -1,9 +1,9 @@
 """Published rating lists of a ledger: publishing them, reading their rows, and restoring lost rows.
 
 ``journal.stored_lists`` defines how rows are stored, ``ratings.standings`` the rows of a list. A published list never
-changes: later entries about the same day go into a revised list of that day. Suspicious features of a list before it
-is published (jumps, vanished players, names that occur twice) are reported, and refuse nothing: the caller decides,
-and supplies the names.
+changes: later entries about the same day go into a revised list of that day. Suspicious features of a list before it is
+published (jumps, vanished players, names that occur twice) are reported, and refuse it unless the caller says
+otherwise; the caller supplies the names.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from ledger.book.guests import foreign_at
+from ledger.book.guests import other_federations_at
 from ledger.book.roster import standing_sql
 from ledger.book.timeline import Era, EraState, Pool
 from ledger.errors import ProjectionError
@@ -63,7 +63,7 @@ def closed_at(connection: sqlite3.Connection, ms: int) -> frozenset[int]:
 
 def unlisted_at(connection: sqlite3.Connection, pool: Pool, ms: int) -> frozenset[int]:
     """Return whom no list of a pool shows at an instant: closed accounts, and players of other federations."""
-    return closed_at(connection, ms) | foreign_at(connection, pool, ms)
+    return closed_at(connection, ms) | other_federations_at(connection, pool, ms)
 
 
 def is_listed(era: Era, state: Sequence[float]) -> bool:

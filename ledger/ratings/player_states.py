@@ -3,7 +3,7 @@
 The question is always (player, pool, instant, before or after the games of that instant). A value is in force from the
 instant at which the game, or the period or event that it was rated with, takes its place in rating order. The timeline
 says what a later instant or scheme makes of a state; the scheme's ``listed`` whether there is a rating to show;
-``player_rows`` which accounts are closed, so that no list shows them.
+``player_rows`` which players no list shows.
 Nothing is rated or written here, and no name of a person is looked up.
 """
 
@@ -120,18 +120,18 @@ class PlayerStates:
         """Return the membership status of a player at an instant, as kernels see it."""
         return self._roster.standing_at(player, ms)
 
-    def closed_at(self, ms: int) -> frozenset[int]:
-        """Return the players with closed accounts at an instant and those of other federations: no list shows them."""
+    def unlisted_at(self, ms: int) -> frozenset[int]:
+        """Return the players whom no list shows at an instant: closed accounts, and other federations."""
         return unlisted_at(self._connection, self.pool, ms)
 
     def listed_at(self, player: int, ms: int) -> float | None:
         """Return the rating of a player on the list of an instant; None for a player who is not on it."""
         state = self.at(player, ms)
-        return None if player in self.closed_at(ms) or not self.is_on_list(state, ms) else state.in_force
+        return None if player in self.unlisted_at(ms) or not self.is_on_list(state, ms) else state.in_force
 
-    def closed_now(self, today_ms: int) -> frozenset[int]:
-        """Return the closed accounts as of the present ranking."""
-        return self.closed_at(self.today_ms(today_ms))
+    def unlisted_now(self, today_ms: int) -> frozenset[int]:
+        """Return the players whom the present ranking leaves out."""
+        return self.unlisted_at(self.today_ms(today_ms))
 
     def today_ms(self, now_ms: int) -> int:
         """Return the instant of the present ranking in milliseconds: now, or the end of the last game if later."""
@@ -291,8 +291,8 @@ class PlayerStates:
 
         A pool's players are those with a rated game in it, be it a later one, and those with a seed from its day on.
         """
-        closed = self.closed_at(ms)
-        return (state for state in self._rated_at(ms) if state.player not in closed)
+        unlisted = self.unlisted_at(ms)
+        return (state for state in self._rated_at(ms) if state.player not in unlisted)
 
     def _rated_at(self, ms: int) -> Iterator[PlayerState]:
         """Yield the same states, and those of closed accounts."""

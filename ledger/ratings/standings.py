@@ -194,7 +194,7 @@ class Standings:
     @cached_property
     def closed(self) -> Set[int]:
         """The players whose accounts are closed, so that the ranking does not show them."""
-        return self.states.closed_now(self._now_ms) if self._at_ms is None else self.states.closed_at(self._at_ms)
+        return self.states.unlisted_now(self._now_ms) if self._at_ms is None else self.states.unlisted_at(self._at_ms)
 
     # -- the best --------------------------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ CHECKS: Mapping[str, Check] = {
         "a FIDE or national number belongs to a player with quite another name",
         "correct the number, or rename the player",
     ),
-    "numbers-swapped": Check(Severity.ERROR, "two entrants have the numbers of each other", "exchange their numbers"),
+    "numbers-swapped": Check(Severity.ERROR, "two entrants have each other's numbers", "swap their numbers"),
     "rounds-out-of-order": Check(
         Severity.ERROR, "a round was played before an earlier one", "correct the days of the rounds (132)"
     ),
@@ -53,21 +53,21 @@ CHECKS: Mapping[str, Check] = {
     ),
     "day-unreadable": Check(
         Severity.ERROR,
-        "the day of a round is none, such as 24/05/32, or one of the tournament's is none or ambiguous",
+        "a round's day does not exist, such as 24/05/32, or the tournament's does not or is ambiguous",
         "write YYYY/MM/DD (042, 052), or YY/MM/DD (132)",
     ),
     "end-before-start": Check(
         Severity.ERROR, "the tournament ended before it began", "correct one of the two days (042, 052)"
     ),
     "day-missing": Check(Severity.ERROR, "the report names no day", "write the days (042, 052), or give --day"),
-    "no-players": Check(Severity.ERROR, "the report has no line of a player", "look which file it is"),
+    "no-players": Check(Severity.ERROR, "the report has no line of a player", "check which file it is"),
     "table-unreadable": Check(
         Severity.ERROR,
         "a cross-table lacks headings, numbers of players, opponents or colours, or has too many players",
         "give the whole table as the program writes it",
     ),
     "too-many-rounds": Check(
-        Severity.ERROR, "the players have more rounds than a tournament may have", "look which file it is"
+        Severity.ERROR, "the players have more rounds than a tournament may have", "check which file it is"
     ),
     "line-unreadable": Check(
         Severity.ERROR,
@@ -82,7 +82,7 @@ CHECKS: Mapping[str, Check] = {
     ),
     "opponent-missing": Check(
         Severity.ERROR,
-        "a game has an opponent who has no line, or none",
+        "a game's opponent is missing or has no line",
         "correct the starting rank, or write the letter of a bye",
     ),
     "opponents-differ": Check(
@@ -103,12 +103,12 @@ CHECKS: Mapping[str, Check] = {
     ),
     NO_CLASS: Check(
         Severity.ERROR,
-        "the time control chooses the pool, and FIDE rates none such, or the report states none that is understood",
+        "the time control chooses the pool, but is missing, not understood, or not rated by FIDE",
         "write it (222, 122), as in '90 min + 30 sec', or name the pool",
     ),
     "name-differs": Check(
         Severity.WARNING,
-        "a number belongs to a player whose surname or given name alone is the same",
+        "a number's owner shares only the surname or the given name",
         "correct the number; after a marriage rename the player",
     ),
     "number-unknown": Check(
@@ -119,7 +119,8 @@ CHECKS: Mapping[str, Check] = {
     ),
     "resembles-known": Check(
         Severity.WARNING,
-        "a new player has the name of a known one; or one with a letter changed, and the same year of birth or rating",
+        "a new player has the name of a known one; or that name but for one letter, and the same year of birth or "
+        "rating",
         "give the player's number, or correct the name",
     ),
     "entered-twice": Check(
@@ -130,12 +131,12 @@ CHECKS: Mapping[str, Check] = {
     "rating-differs": Check(
         Severity.WARNING,
         "a rating is not that of the list in force on the first day of the tournament",
-        "correct the rating, or look which list was used",
+        "correct the rating, or check which list was used",
     ),
     "other-list": Check(
         Severity.WARNING,
         "most ratings, and five or more, differ from the list in force",
-        "look which list was used, and whether the pool is the right one",
+        "check which list was used, and whether the pool is the right one",
     ),
     OTHER_CLASS: Check(
         Severity.WARNING,
@@ -144,31 +145,31 @@ CHECKS: Mapping[str, Check] = {
     ),
     "birth-year-differs": Check(
         Severity.WARNING,
-        "an entrant has another year of birth than is known, or one that cannot be",
-        "correct it, or look whether the number is another player's",
+        "an entrant's year of birth is impossible, or not the recorded one",
+        "correct it, or check whether the number is another player's",
     ),
     "national-differs": Check(
         Severity.WARNING,
-        "an entrant has another national number than is known",
-        "correct it, or look whether the line is another player's",
+        "an entrant's national number is not the recorded one",
+        "correct it, or check whether the line is another player's",
     ),
     "federation-differs": Check(
-        Severity.WARNING, "an entrant has another federation than is known", "correct it, or see to a transfer"
+        Severity.WARNING, "an entrant's federation is not the recorded one", "correct it, or record a transfer"
     ),
     "sex-differs": Check(
         Severity.WARNING,
-        "an entrant has another sex than is known, or a woman's title as a man",
-        "correct it, or look whether the number is another player's",
+        "an entrant's sex is not the recorded one, or a man has a women's title",
+        "correct it, or check whether the number is another player's",
     ),
     "points-differ": Check(
         Severity.WARNING,
-        "an entrant's points are not the sum of the results, in a report in which those of most others are",
+        "an entrant's points are not the sum of the results, while those of most others are",
         "correct the result or the points",
     ),
     "team-differs": Check(
         Severity.WARNING,
-        "a team (310) has other points than its boards, a player of another team, or one who has no line; or the line "
-        "cannot be read; in a report in which most teams agree",
+        "a team's (310) points are not its boards', a player of it is in another team or has no line, or its line "
+        "cannot be read, while most teams agree",
         "correct the line of the team, or the results of its players",
     ),
     "lost-by-both": Check(
@@ -176,7 +177,7 @@ CHECKS: Mapping[str, Check] = {
     ),
     "field-unreadable": Check(
         Severity.WARNING,
-        "a date of birth, federation, sex, title, or points cannot be read, in a report in which most others can",
+        "a date of birth, federation, sex, title, or points cannot be read, while most others can",
         "correct the columns that are named",
     ),
     "days-unlikely": Check(
@@ -195,15 +196,17 @@ CHECKS: Mapping[str, Check] = {
     "exceptional-performance": Check(
         Severity.WARNING,
         "a score that the ratings make less probable than 1 in 2,500",
-        "look whether results, opponents or ratings are exchanged",
+        "check whether results, opponents or ratings are swapped",
     ),
     "players-differ": Check(
-        Severity.NOTE, "the report states another number of players than it has lines", "look whether a line is missing"
+        Severity.NOTE,
+        "the report states another number of players than it has lines",
+        "check whether a line is missing",
     ),
     "not-on-list": Check(
         Severity.NOTE,
         "an entrant with a rating is not on the list, on which most others are",
-        "see to the number, if the player is no guest",
+        "check the number, unless the player is a guest",
     ),
 }
 
@@ -260,7 +263,7 @@ def accepted_codes(codes: Collection[str]) -> frozenset[str]:
         if code not in CHECKS:
             faults.append(f"accept: there is no warning {code!r}: {expected_names(code, warnings)}")
         elif code not in warnings:
-            faults.append(f"accept: {code!r} is an {CHECKS[code].severity.value}, and only warnings are accepted")
+            faults.append(f"accept: only warnings are accepted; {code!r}: {CHECKS[code].severity.value}")
     if faults:
         raise MalformedError(faults)
     return frozenset(codes)

@@ -19,7 +19,7 @@ class PoolChoice:
     """The rule that assigns a pool to an imported game.
 
     Attributes:
-        pool: the pool of standard chess; ``by-speed`` cuts by variant and speed class, as Lichess does;
+        pool: the pool of games that are no variant; ``by-speed`` cuts by variant and speed class, as Lichess does;
             ``by-time-control`` by FIDE's limits into ``standard``, ``rapid`` and ``blitz``, for files that were read
             with ``hints_for``.
         variants: pool by variant name; games of other variants are left out and counted.

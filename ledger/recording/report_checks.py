@@ -23,8 +23,8 @@ UNLIKELY = 4e-4
 LARGEST_DIFFERENCE = 400  # points; a larger difference of ratings counts as this
 AGES = range(3, 111)
 HIGHEST = 3_000  # no list over the board has a higher rating
-LONGEST = 360  # days of a tournament; leagues take a season
-FARTHEST = 31  # days from the beginning to the first round, and from the last round to the end
+TOURNAMENT_DAYS = 360  # days of a tournament; leagues take a season
+ROUND_DISTANCE_DAYS = 31  # days from the beginning to the first round, and from the last round to the end
 _PAIRED_AGAIN = {Format.KNOCKOUT, Format.MATCH, Format.ARENA}
 
 
@@ -96,9 +96,12 @@ def _length(report: SourceReport) -> Iterator[ReportFinding]:
     if report.last_day is None:
         return
     rounds = sorted(report.round_days.values())
-    spans = [("052", report.edition, report.last_day, LONGEST)]
+    spans = [("052", report.edition, report.last_day, TOURNAMENT_DAYS)]
     if rounds:
-        spans = [("042", report.edition, rounds[0], FARTHEST), ("052", rounds[-1], report.last_day, FARTHEST)]
+        spans = [
+            ("042", report.edition, rounds[0], ROUND_DISTANCE_DAYS),
+            ("052", rounds[-1], report.last_day, ROUND_DISTANCE_DAYS),
+        ]
     for kind, first, last, most in spans:
         days = (instant_ms(last) - instant_ms(first)) // DAY_MS
         if days > most:

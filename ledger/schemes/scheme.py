@@ -70,21 +70,21 @@ POOL_SETTINGS: Mapping[str, PoolSetting] = {
     FROM_SHOWN: PoolSetting(
         default=False,
         unit="switch",
-        doc="who has no seed and declares no rating begins with the one that the source shows beside the first rated "
+        doc="players without a seed or declared rating begin with the one that the source shows at the first rated "
         "game",
     ),
     LATE_REPORTS: PoolSetting(
         default=LateReports.TRUE_PLACE.value,
         unit="word",
-        doc="what is reported after its list was published counts in that list (true-place), which is then revised, or "
+        doc="games reported after their list was published count in that list (true-place), which is then revised, or "
         "in the next one (next-list)",
         words=tuple(word.value for word in LateReports),
     ),
     FROM_POOL: PoolSetting(
         default=None,
         unit="pool",
-        doc="who has no seed here begins with the rating in force in that older pool, as rapid and blitz do with the "
-        "standard one (FIDE B.02, 7.2.1)",
+        doc="players without a seed here begin with the rating in force in that older pool, as rapid and blitz do with "
+        "the standard one (FIDE B.02, 7.2.1)",
         code=NAME_PATTERN,
     ),
     FEDERATION: PoolSetting(

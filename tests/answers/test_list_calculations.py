@@ -329,7 +329,7 @@ def test_games_of_a_scheme_by_game_share_a_table_with_the_terms_of_the_formula(t
     assert [batch.rated_with for batch in calculation.batches] == ["this game"] * 3
     assert (calculation.adds_up, calculation.otherwise) == (True, 0.0)
     text = as_text(calculation_page(calculation))
-    assert "3 games, each rated by itself by chessworld" in text
+    assert "games rated one by one by chessworld: 3" in text
     assert text.count("2026-11-") >= 3
     one = three_games.player("Ann").calculation("2026-11-10")
     assert [line.game for line in one.batches[0].tournaments[0].lines] == ["g2"]

@@ -43,7 +43,7 @@ def standings(ledger: Ledger) -> Standings:
     for number, name in pools.items():
         current = list(ledger.rows("current", "pool = ?", [number]))
         states = PlayerStates(ledger.views.connection, ledger.pool(name))
-        closed = states.closed_now(ledger.now_ms())
+        closed = states.unlisted_now(ledger.now_ms())
         shown = [row for row in current if row["listed"] and row["player"] not in closed]
         order = sorted((-row["rating"], row["player"]) for row in shown)
         places = {player: 1 + bisect_left(order, (rating, 0)) for rating, player in order}

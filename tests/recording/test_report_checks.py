@@ -403,7 +403,7 @@ def test_codes_that_are_no_warnings_are_refused(officers_ledger: Path, tmp_path:
     done = run("import", officers_ledger, place, "--accept", "rating-difers", "--accept", "more-rounds")
     assert done.code == REFUSED
     assert "there is no warning 'rating-difers': did you mean 'rating-differs'" in done.err
-    assert "'more-rounds' is an error, and only warnings are accepted" in done.err
+    assert "only warnings are accepted; 'more-rounds': error" in done.err
     with Ledger.open(officers_ledger) as ledger, pytest.raises(MalformedError, match="there is no warning"):
         ledger.import_file(place, accept=["nonsense"])
 

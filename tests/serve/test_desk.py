@@ -444,7 +444,7 @@ def test_nobody_approves_what_was_proposed_by_the_same_person(staff: dict[str, O
     assert "four-eyes" in refused or "proposed it" in refused
     form = otto.form(otto.look(page), f"{page}/decide")
     done = otto.send(form, {"decision": "withdrawn"})
-    assert "Taken back." in words(otto.look(done.headers["location"]).text)
+    assert "Withdrawn." in words(otto.look(done.headers["location"]).text)
     other = proposed(otto, "born", player="Bob", to="1985")
     page = f"/desk/proposals/{other}"
     form = staff["adam"].form(staff["adam"].look(page), f"{page}/decide")
@@ -521,8 +521,8 @@ def test_who_may_not_finds_the_reason_and_no_button_and_a_form_of_their_own_is_r
     refused = rita.send(rita.own_form("/desk/propose/void", game=GAME, reason="x"))
     assert "needs the role corrector" in words(refused.text)
     own = words(staff["eve"].look(page).text)
-    assert "Take back" in own
-    assert "alone may take it back" not in own
+    assert "Withdraw" in own
+    assert "alone may withdraw it" not in own
 
 
 def test_a_list_is_looked_at_and_published(staff: dict[str, Officer]) -> None:

@@ -190,7 +190,7 @@ def test_a_number_leads_to_its_calculation_line_by_line(open_page: Asked, served
     address = f"/players/{number}/lists/2006-06/calculation"
     assert 'lists/standard@2006-06-30/calculation"' in open_page(f"/players/{number}/lists/2006-06").text
     text = words(open_page(address).text)
-    for part in ("calculation of the list standard@2006-06-30", "each rated by itself", "the games add up", "Rc"):
+    for part in ("calculation of the list standard@2006-06-30", "games rated one by one", "the games add up", "Rc"):
         assert part in text
     assert open_page("/players/ann/lists/2006-06/calculation").headers["location"] == f"/club{address}"
     assert open_page(f"/players/{number}/lists/never/calculation").status_code == 400

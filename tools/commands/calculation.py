@@ -47,11 +47,11 @@ def calculation(
 ) -> None:
     """Show how a rating on a list was calculated: each tournament, each opponent, the sums, the rounding.
 
-    LIST is a published list, or a day, month or year: the last list published of it. If none is, the ratings that came
-    into force in it are shown, such as those of the rating period that closed in that month. Games count that came into
-    force after the list before.
+    LIST is a published list, or a day, month or year: the last list published of it. If there is none, the ratings that
+    came into force in it are shown, such as those of the rating period that closed in that month. Games count whose
+    ratings came into force after the last list.
 
-    Of each tournament there are the own rating (Ro), K, and for each opponent rating (Rc), score (W), expected score
+    Each tournament has the player's rating (Ro), K, and for each opponent rating (Rc), score (W), expected score
     (We), difference and change; an opponent whom the 400-point rule limits is marked with an asterisk. US Chess has the
     five steps of a section, Glicko g and RD of each opponent, ECF the weight of each game, first ratings the sums of
     the pool; other schemes have the terms of their formula. Games that do not count follow with their reasons. The

@@ -114,7 +114,7 @@ def export(
 
     A published list goes out as FIDE's own text or XML, or as a national list for Swiss-Manager (list). Ratings and
     lists take a group of players, who have places of their own. A tournament goes out as FIDE's TRF16 or TRF26. Before
-    it is written, what it lacks and what contradicts in it is said, record by record, as FIDE's own check would; with
+    it is written, its gaps and contradictions are listed, record by record, as FIDE's own check would; with
     --strict it is then not written. With --sent the journal says that this file was sent, by its digest; if a later
     correction changes one of its results, 'reports' lists it, and the next file names the corrected results.
 

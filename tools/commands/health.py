@@ -48,7 +48,7 @@ class Age(click.ParamType[int]):
 @click.option("--backup-age", default=26, metavar="AGE", type=Age(), help="How old the newest may be [26h].")
 @click.option("--proven", is_flag=True, help="Count only backups that 'backup --prove' has proven.")
 @click.option("--audited", "head_file", metavar="FILE", help="What 'audit --save-head' writes after each true audit.")
-@click.option("--audit-age", default=192, metavar="AGE", type=Age(), help="How old that may be [8d].")
+@click.option("--audit-age", default=192, metavar="AGE", type=Age(), help="How old the audit may be [8d].")
 @click.option(
     "--list-age", default=0, metavar="AGE", type=Age(), help="How long after its period a list may wait [0h]."
 )
@@ -73,8 +73,8 @@ def health(
 ) -> None:
     """Say in one line whether a ledger is healthy; exit code 1 if it is not.
 
-    It looks at the checkpoints, the views, the disk, lists that are due and, if told where they are, the age of the
-    newest backup and of the last true audit. The line lists every problem, also that the ledger cannot be opened. The
+    It looks at the checkpoints, the views, the disk, lists that are due and, if you say where, the age of the
+    newest backup and of the last true audit. The line lists every problem, even a ledger that cannot be opened. The
     command writes nothing. An AGE is in hours (36h) or days (8d). A backup has the date in its backup.json; its files
     must have their sizes, and --proven asks for proven.json. An audit has the date of FILE, so that only
     'audit --save-head' may write it; an audit with --journal-only counts, too.

@@ -1,4 +1,4 @@
-"""The command ``import``: its options, which of them go together, the order of the work; that is in ``importing``."""
+"""The command ``import``: its options, which of them go together, the order of the work; it is in ``import_steps``."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ from .token_options import acting, recorder
     metavar="N",
     help="How many games a dry run shows.",
 )
-@click.option("--format", "fmt", type=click.Choice(FORMATS), help="Told by content where not given.")
+@click.option("--format", "fmt", type=click.Choice(FORMATS), help="Recognised by content by default.")
 @click.option(
     "--source", metavar="SITE", help="Site that names and game ids in CSV files and TRF belong to, such as lichess."
 )
@@ -156,11 +156,11 @@ def import_(
 ) -> None:
     """Record games from files and rate them; "-" is standard input.
 
-    PGN, Lichess NDJSON, CSV, spreadsheets, cross-tables, lists of pairings, FIDE's TRF16 and TRF26 and our own JSON
-    lines, plain or packed by gzip, zip, bzip2 or zstd. A game that is known already is counted, never recorded twice.
-    What looks like a known game under another key is named and held back. Bad games are named with file and line and
-    left out. A game that a file contradicts is one of them; --propose-differences writes the corrections that would
-    take the file's word, for 'correct batch': nothing is corrected by itself.
+    PGN, Lichess NDJSON, chess.com JSON, CSV, spreadsheets, cross-tables, lists of pairings, FIDE's TRF16 and TRF26 and
+    our own JSON lines, plain or packed by gzip, zip, bzip2 or zstd. A game that is known already is counted, never
+    recorded twice. What looks like a known game under another key is named and held back. Bad games are named with file
+    and line and left out. A game that a file contradicts is one of them; --propose-differences writes the corrections
+    that would take the file's word, for 'correct batch': nothing is corrected by itself.
 
     A tournament report (TRF, cross-table) is checked first, by itself and against the ledger, and recorded whole or not
     at all. An error stops it. A warning does, too, unless --accept names its code; who accepted it is recorded.

@@ -156,9 +156,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
     fmt = fmt if preview is None else f"{fmt}, dry run"
     is_good = _tell(ledger, source, fmt, report, outside, is_whole=wish.strict or is_report)
     if wish.differences is None and any(fault.message.startswith(_SETTLED) for fault in report.faults):
-        words = (
-            "to take its word where it tells known games otherwise, --propose-differences FILE.csv writes corrections"
-        )
+        words = "to take its values for the games it contradicts, --propose-differences FILE.csv writes corrections"
         output.remark(f"{source.reading.place}: {words}, for 'correct batch'")
     if is_good or not (wish.strict or is_report):
         open_reported(
@@ -187,7 +185,7 @@ def _settled(report: ImportReport) -> list[Difference]:
 def save_differences(ledger: Ledger, path: str, differences: Sequence[Difference]) -> None:
     """Write the batch of corrections that would take the files' word, and say how it is proposed."""
     if not differences:
-        output.remark(f"{path}: not written: no game is told otherwise than it stands")
+        output.remark(f"{path}: not written: no recorded game is contradicted")
         return
     games = list({difference.game: difference for difference in differences}.values())
     output.save(Path(path), verbs.proposing(games)[0].encode())
@@ -222,7 +220,7 @@ def _tell_outside(name: str, outside: OutsideGames) -> None:
     if outside.count:
         output.remark(
             f"{name}: note: {counted(outside.count, 'game')} outside the days that 'open-tournament' and "
-            "'close-tournament' told: what is recorded of them counts as one of another edition"
+            "'close-tournament' gave: if recorded, it counts in another edition"
         )
 
 
@@ -284,7 +282,7 @@ def _counts(report: ImportReport) -> list[str]:
     """Return in words how many games and players of a file were recorded, repeated or refused."""
     words = [f"{counted(report.recorded, 'game')} recorded", f"{report.repeated:,} known already"]
     if report.supplemented:
-        words.append(f"{report.supplemented:,} known already and told with more now")
+        words.append(f"{report.supplemented:,} known already, with new details")
     if report.rounds:
         words.append(f"{counted(report.rounds, 'round')} without a game recorded")
     if report.rounds_repeated:
@@ -296,7 +294,7 @@ def _counts(report: ImportReport) -> list[str]:
     if report.kept_names:
         words.append(kept_names(report.kept_names))
     if report.differences:
-        words.append(f"{counted(len(report.differences), 'known game')} told otherwise")
+        words.append(f"{counted(len(report.differences), 'known game')} contradicted")
     if report.new_pools:
         words.append(f"new pools: {', '.join(report.new_pools)}")
     return words

@@ -29,8 +29,8 @@ _IN_A_TABLE = ("number", "recorded_at", "file", "by", "games", "byes", "players"
 def imports_(db_path: str, limit: int | None, fmt: str | None) -> None:
     """Show the imported files: when, by whom, what each brought, and whether it was taken back.
 
-    The register is a file next to the journal (club.imports). What was imported before it was kept, or on another
-    machine, is missing: 'take-back' takes entries, too.
+    The register is a file next to the journal (club.imports). Imports from before it existed, or on another machine,
+    are missing: give 'take-back' their entries.
 
     \b
     Example:
@@ -58,8 +58,8 @@ def take_back_(
     """Propose to take back all that a file brought: games, byes, announcements, statements, and players new in it.
 
     IMPORT is a number that 'imports' shows, or entries of the journal such as 12-80. It is one proposal: 'correct DB
-    approve' makes it act as a whole, 'correct DB undo' puts all of it back. Afterwards the corrected file can be
-    imported; its games are recorded anew. Further facts of games that were recorded before stay.
+    approve' takes all of it back, 'correct DB undo' restores all of it. Afterwards the corrected file can be
+    imported; its games are recorded again. Further facts of games that were recorded before stay.
 
     \b
     Example:

@@ -362,7 +362,7 @@ players.add_command(alike)
     help="Of FIDE's ratings; rapid and blitz need --pool; all go to the pools standard, rapid and blitz.",
 )
 @click.option("--list", "source", metavar="NAME", help="Name of the list, kept with each rating.")
-@click.option("--format", "list_format", type=click.Choice(FORMATS), help="Told by content where not given.")
+@click.option("--format", "list_format", type=click.Choice(FORMATS), help="Recognised by content by default.")
 @click.option("--sheet", metavar="NAME", help="Sheet of a spreadsheet (.xlsx, .ods, .xls) with several.")
 @click.option(
     "--leave-out-late",

@@ -49,14 +49,14 @@ def publish(
 ) -> None:
     """Freeze a rating list as it is shown to the world: its rows are kept, and the journal says what they were.
 
-    Before that it is looked through: open proposals, players of one name, players who moved farther than the policy
-    'publishing' allows since the list before, players who vanished since, impossible ratings. Each is named,
-    and nothing is recorded, exit code 1; --despite-complaints records it all the same. Of players who certainly are
-    two, as their register says, a common name is only noted. What the journal says later of that day is a revised list:
-    'runs --on', 'show' and 'diff' show both. A list that is published already, with the same rows, is not published
-    again; with other rows it gets the next edition. Where tokens are set up, publishing takes that of an approver.
-    Reports to a federation whose results were corrected since they were sent are noted. Games that were reported after
-    their own list was published are named: they wait for a later list. --dry-run says all of that and records nothing.
+    It is checked first for open proposals, namesakes, changes above the policy 'publishing', players who vanished, and
+    impossible ratings. Each is named, and nothing is recorded (exit code 1) without --despite-complaints. Namesakes
+    whom a register tells apart, and players who leave by a rule, are only noted. What the journal says later of that
+    day is a revised list: 'runs --on', 'show' and 'diff' show both. A list that is published already, with the same
+    rows, is not published again; with other rows it gets the next edition. Where tokens are set up, it requires an
+    approver's. Reports to a federation whose results were corrected since they were sent are noted. Games that were
+    reported after their own list was published are named: they wait for a later list. --dry-run says all of that and
+    records nothing.
 
     \b
     Example:
@@ -79,7 +79,7 @@ def publish(
             _tell(ledger, refusal.complaints)
             complaints = counted(len(refusal.complaints), "complaint")
             output.error(
-                f"{complaints}: nothing was recorded; mend what is wrong, or publish with --despite-complaints"
+                f"{complaints}: nothing was recorded; correct what is wrong, or publish with --despite-complaints"
             )
             sys.exit(REFUSED)
         _tell(ledger, done.complaints)

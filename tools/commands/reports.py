@@ -25,7 +25,7 @@ REPORTS_IN_A_TABLE = 20
 def reports(db_path: str, pool: str | None, again: bool, limit: int | None, fmt: str | None, verify: bool) -> None:
     """List the reports of tournaments that were sent to a federation, and the results that were corrected since.
 
-    Of each tournament and period it is the last report. 'export DB tournament --sent DAY' records that one was sent.
+    Each tournament and period has its last report. 'export DB tournament --sent DAY' records that one was sent.
     "again" says whether a result is another one now: then send the next file, which names the corrected results.
 
     \b

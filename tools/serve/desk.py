@@ -95,7 +95,7 @@ SAID = {
     "batch": "Proposed, in as many proposals as were asked for. They act once somebody approves them.",
     "approved": "Approved. The ratings follow.",
     "rejected": "Rejected.",
-    "withdrawn": "Taken back.",
+    "withdrawn": "Withdrawn.",
     "added": "Registered.",
     "known": "This player is registered already, with the same facts: nothing was recorded.",
     "strength": "The strength is recorded. It is shown until the player has completed the provisional games.",
@@ -182,7 +182,7 @@ def _batch(_: Mapping[str, str], typed: Typed) -> Ask:
 
 
 def _decide(path: Mapping[str, str], typed: Typed) -> Ask:
-    """Reject a proposal, or take it back."""
+    """Reject a proposal, or withdraw it."""
     faults: list[str] = []
     number = _whole(path, "number", faults)
     decision = typed.get("decision", "")

@@ -193,7 +193,7 @@ def preview(ledger: Ledger, _: AskingOfficer, args: Args) -> Answer:
 
 @once
 def decide(ledger: Ledger, asks: AskingOfficer, args: Args) -> Answer:
-    """Approve a proposal, reject it, or take it back."""
+    """Approve a proposal, reject it, or withdraw it."""
     decision, seen = Decision(args["decision"]), args["seen"]
     if seen is None and decision is Decision.APPROVED:
         # As the command does: no one claims to have looked since it was proposed, so facts may have moved

@@ -362,7 +362,7 @@ POSTS: tuple[Post, ...] = (
     ),
     Post(
         path="/corrections/{number}/decision", body=DecisionTold, role=Role.APPROVER, ask=decide,
-        answer=DecisionAnswer, doc="Approve a proposal, reject it, or take it back.",
+        answer=DecisionAnswer, doc="Approve a proposal, reject it, or withdraw it.",
     ),
     Post(
         path=f"{JOBS}/export", body=jobs.ExportTold, role=None, ask=jobs.export, answer=jobs.JobAnswer, cost=Cost.JOB,

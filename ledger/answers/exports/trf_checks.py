@@ -35,7 +35,7 @@ def _heading(report: TrfReport) -> Iterator[str]:
             yield f"{kind}: the {what} is missing"
     federation = described.get("federation")
     if federation and not FEDERATION.fullmatch(federation):
-        yield f"032: {federation!r} is no code of a federation, three capital letters"
+        yield f"032: {federation!r} is no federation code (three capital letters)"
 
 
 def _days(report: TrfReport) -> Iterator[str]:
@@ -45,7 +45,7 @@ def _days(report: TrfReport) -> Iterator[str]:
     days = report.round_days()
     unknown = [str(number) for number, day in enumerate(days, 1) if day is None]
     if unknown:
-        yield f"132: the day is missing of {_listed('round', unknown)}"
+        yield f"132: the day is missing for {_listed('round', unknown)}"
     dated = [(number, day) for number, day in enumerate(days, 1) if day is not None]
     for number, day in dated:
         if day < report.first[:DAY] or day > f"{report.last}~":
@@ -79,7 +79,7 @@ def _players(report: TrfReport) -> Iterator[str]:
     numbered = sorted(each.start_number for each in entrants if each.start_number is not None)
     if numbered and len(numbered) < len(entrants):
         others = _counted(len(entrants) - len(numbered), "player")
-        yield f"001, columns 5-8: no report has a starting number of {others}"
+        yield f"001, columns 5-8: no report gives a starting number for {others}"
     twice = sorted(number for number, count in Counter(numbered).items() if count > 1)
     for number in twice[:_NAMED]:
         yield f"001, columns 5-8: the starting number {number} is that of several players"

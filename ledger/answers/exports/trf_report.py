@@ -66,7 +66,7 @@ def trf26_report(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]
 
 @in_one_snapshot
 def report_findings(ledger: OpenLedger, selection: ExportFilter) -> list[str]:
-    """Return what the report of a tournament lacks, and what contradicts in it, as FIDE's own check would say."""
+    """Return the gaps and contradictions of a tournament's report, as FIDE's own check would name them."""
     return findings(load_report(ledger, selection))
 
 
