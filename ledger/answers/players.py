@@ -174,7 +174,7 @@ def _played(
         lowest=lowest_rating(ledger, pool, in_force.player, in_force.games, present) if keeps_lowest else NO_LOWEST,
         mean_rating=mean,
         rating_sd=sd,
-        last_game=day(last["ended_ms"]),
+        last_game=day(last["latest_ms"]),
     )
 
 

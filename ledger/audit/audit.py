@@ -38,7 +38,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.checkpoints import CheckpointFiles
-from ledger.journal.stored_lists import ListRow, form_of_digest, list_texts, with_ranks
+from ledger.journal.stored_lists import FORMS, ListRow, list_texts
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import installed_projectors
 from ledger.ratings.past_views import AdvancingViews, open_advancing_views
@@ -298,8 +298,8 @@ class _Audit:
                 if why_not := other_version(event):
                     left_out.append((str(published), why_not))
                     continue
-                pool, current = calculated_list(past, event, self._progress)
-                falsehood = _list_falsehood(file, published, event, {row.player: row for row in current})
+                pool, current = calculated_list(past, event, list_form(file, published), self._progress)
+                falsehood = _list_falsehood(file, published, past, event, {row.player: row for row in current})
                 # Another version need not have given other numbers: only where rows differ is it the reason.
                 if falsehood and (why_not := older_version(journal, pool, event)):
                     left_out.append((str(published), why_not))
@@ -389,12 +389,15 @@ REMEDY = "find out who published it and from what: the entries before it are tru
 
 
 def calculated_list(
-    past: AdvancingViews, event: ListPublished, progress: Progress = no_progress
+    past: AdvancingViews, event: ListPublished, form: str, progress: Progress = no_progress
 ) -> tuple[Pool | None, list[ListRow]]:
-    """Return the pool of a published list, and the rows that the entries before it give; *past* goes on to these."""
+    """Return the pool of a published list, and the rows that the entries before it give in a stored form.
+
+    *past* goes on to these entries.
+    """
     connection = past.advance_to(event.head, progress).connection
     pool = next((pool for pool in stored_pools(connection) if pool.name == event.pool), None)
-    return pool, [] if pool is None else rating_list_at(connection, pool, instant_end_ms(event.as_of))
+    return pool, [] if pool is None else rating_list_at(connection, pool, instant_end_ms(event.as_of), form=form)
 
 
 def _entry(journal: Journal, position: int) -> Event:
@@ -435,15 +438,14 @@ def older_version(journal: Journal, pool: Pool | None, event: ListPublished) -> 
 
 
 def _list_falsehood(
-    file: Snapshot, published: PublishedList, event: ListPublished, rows: Mapping[int, ListRow]
+    file: Snapshot, published: PublishedList, past: AdvancingViews, event: ListPublished, rows: Mapping[int, ListRow]
 ) -> Falsehood | None:
     """Return the first row of a list that does not follow from its entries; without stored rows, its false digest."""
-    of_form = {row.player: row for row in with_ranks(rows.values(), list_form(file, published))}
     try:
-        first = next(list_differences(stored_list_rows(file, published), of_form), None)
+        first = next(list_differences(stored_list_rows(file, published), rows), None)
     except ValueError:  # named already
         digest = list_texts(rows.values()).digest
-        same = form_of_digest(list(rows.values()), event.digest) is not None
+        same = any(list_texts(calculated_list(past, event, form)[1], form).digest == event.digest for form in FORMS)
         first = None if same else ("digest", f"is {event.digest}, the {published.head} entries before give {digest}")
     return None if first is None else Falsehood(str(published), first[0], f"{first[1]}; {REMEDY}")
 

@@ -31,7 +31,7 @@ from ledger.facts.instants import instant_end_ms
 from ledger.facts.words import TreeHead
 from ledger.journal import Journal
 from ledger.journal.sqlite_store import SqliteJournal
-from ledger.journal.stored_lists import FORMS, ListRow, list_texts, with_ranks
+from ledger.journal.stored_lists import FORMS, ListRow, list_texts
 from ledger.ratings.past_views import open_advancing_views
 from ledger.ratings.views import FEW_ENTRIES
 from ledger.runtime.long_work import Progress, no_progress
@@ -251,8 +251,8 @@ class _Check:
                 message = f"says that the list was rated by {event.scheme!r}, and by then another scheme rated the pool"
                 raise _FalseBundleError(Falsehood("journal", position, message))
             form = str(self._facts["list_form"])
-            ranked = {row.player: row for row in with_ranks(current, form)}
-            for player, difference in islice(list_differences(map(list, rows), ranked), FIRST_FALSEHOODS):
+            calculated = {row.player: row for row in current}
+            for player, difference in islice(list_differences(map(list, rows), calculated), FIRST_FALSEHOODS):
                 self.falsehoods.append(Falsehood(f"list {self._facts['list']}", player, difference))
             if self.falsehoods and (why_not := older_version(journal, pool, event)):
                 self.falsehoods, self._not_compared = [], why_not
@@ -318,7 +318,7 @@ class _Check:
                 for position in range(FEW_ENTRIES, event.head, FEW_ENTRIES):
                     past.advance_to(position)
                     self._progress("replay", position, event.head)
-                calculated = calculated_list(past, event)
+                calculated = calculated_list(past, event, str(self._facts["list_form"]))
         except UnknownNameError:
             raise
         except LedgerError as error:

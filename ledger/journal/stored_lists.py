@@ -1,13 +1,14 @@
 """The stored rows of a published rating list: encoding them as canonical bytes, and reading them.
 
-The form ``rating-list/2``. A *part* is lines of canonical JSON, one for each player in order of the player numbers,
+The form ``rating-list/3``. A *part* is lines of canonical JSON, one for each player in order of the player numbers,
 each the array of ``COLUMNS``; numbers are in the shortest form that reads back the same, and each line ends with a
 line feed. The *cover* is a line with form, columns and number of players, and a line for each part: its SHA-256 in
 hexadecimal, its first and its last player, and how many players it has. The digest of a list is that of its cover,
 which commits to every part. All are stored with movetext, by their SHA-256. They have no name of a person.
 
-In it equals share a place: 1, 2, 2, 4. Lists of earlier releases have the form ``rating-list/1``, in which each row has
-a place of its own, of equal ratings the lower player number the first; they keep it.
+Equals share a place: 1, 2, 2, 4. Lists of earlier releases keep their form. In ``rating-list/2`` the last game is the
+last one in rating order: after a late event, or one that took long, another game may have ended later. In
+``rating-list/1`` each row also has a place of its own, of equal ratings the lower player number the first.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from ledger.journal import Journal
 from ledger.journal.stored_texts import decompressed_text
 from ledger.runtime.lazy import zstandard
 
-FORM = "rating-list/2"
-ONE_BY_ONE = "rating-list/1"  # the form of earlier releases
-FORMS = (FORM, ONE_BY_ONE)
+FORM = "rating-list/3"
+LAST_RATED, ONE_BY_ONE = "rating-list/2", "rating-list/1"  # the forms of earlier releases
+FORMS = (FORM, LAST_RATED, ONE_BY_ONE)
 ROWS_A_PART = 1_024  # some 50 KB: few enough to find a player quickly, many enough to be packed well
 _LEVEL = 3  # of zstd
 
@@ -41,7 +42,7 @@ class ListRow(NamedTuple):
         shown: the rating as lists show it, to the nearest point; of halves the even one.
         rating: the rating, points, unrounded.
         games: rated games by then that the ledger knows.
-        last_game: day of the last of them; None without one.
+        last_game: day of the latest of them; None without one.
     """
 
     player: int
@@ -71,7 +72,7 @@ def shared_ranks(ratings: Sequence[float]) -> list[int]:
 def with_ranks(rows: Iterable[ListRow], form: str = FORM) -> list[ListRow]:
     """Return rows with the ranks of a stored form, best first; of equal ratings the lower player number first."""
     ordered = sorted(rows, key=lambda row: (-row.rating, row.player))
-    places = shared_ranks([row.rating for row in ordered]) if form == FORM else range(1, len(ordered) + 1)
+    places = range(1, len(ordered) + 1) if form == ONE_BY_ONE else shared_ranks([row.rating for row in ordered])
     return [row._replace(rank=place) for row, place in zip(ordered, places, strict=True)]
 
 

@@ -35,13 +35,13 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.facts.person_names import are_different_people, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
-from ledger.journal.stored_lists import FORM, ListRow, ListTexts, StoredList, form_of_digest, list_texts, with_ranks
+from ledger.journal.stored_lists import FORM, ListRow, ListTexts, StoredList, form_of_digest, list_texts
 from ledger.players.misspelt_names import similar_name_pairs
 from ledger.players.persons import Person
 from ledger.ratings import queries
 from ledger.ratings.past_views import open_views_known_at
 from ledger.ratings.rating_previews import PublishedListKey
-from ledger.ratings.standings import active_from_ms, rating_list_at, rows_by_player
+from ledger.ratings.standings import active_from_ms, form_of_list, rating_list_at, rows_by_player
 from ledger.runtime import arith
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.long_work import Progress, no_progress
@@ -370,10 +370,10 @@ class Publications:
         event = publication.event
         with open_views_known_at(self.ledger.path, (), self.ledger.snapshot_journal, event.head, progress) as past:
             pool = next(pool for pool in stored_pools(past.connection) if pool.name == event.pool)
-            rows = rating_list_at(past.connection, pool, publication.at_ms)
-        # Earlier releases kept rows in another form: it is the published digest that says in which.
-        form = form_of_digest(rows, event.digest)
-        kept = list_texts(with_ranks(rows, form or FORM), form or FORM)
+            # Earlier releases kept rows in another form: it is the published digest that says in which.
+            form = form_of_list(past.connection, pool, publication.at_ms, event.digest)
+            rows = rating_list_at(past.connection, pool, publication.at_ms, form=form or FORM)
+        kept = list_texts(rows, form or FORM)
         if form is None:
             raise CorruptError(
                 str(self.ledger.path),

@@ -136,12 +136,13 @@ CURRENT_COLUMNS = (
     "game",
     "ended_ms",
     "rated_ms",
+    "latest_ms",
 )  # of the last side, after pool and player; then ``listed``
 # An update, not a replacement: that would be counted out of the distribution and into it though the points stay.
 WRITE_CURRENT = (
-    "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
+    "INSERT INTO current VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET "
     "n = excluded.n, rating = excluded.rating, game = excluded.game, ended_ms = excluded.ended_ms, "
-    "rated_ms = excluded.rated_ms, listed = excluded.listed"
+    "rated_ms = excluded.rated_ms, latest_ms = excluded.latest_ms, listed = excluded.listed"
 )
 _RATING = [name for name, _ in SideTable(HISTORY).columns].index("rating")  # its place in a row of the history
 RAISE_BOUND = (
@@ -161,7 +162,7 @@ _SHOWN = (
     f"ON h.pool = ?1 AND h.player = asked.value >> {N_BITS} AND h.n = asked.value & {(1 << N_BITS) - 1}"
 )
 _RESTORE_CURRENT = (
-    "INSERT INTO current SELECT h.pool, player, n, rating, game, h.ended_ms, games.rated_ms, ? "
+    "INSERT INTO current SELECT h.pool, player, n, rating, game, h.ended_ms, games.rated_ms, latest_ms, ? "
     f"FROM {HISTORY.name} AS h JOIN games ON games.position = h.game WHERE h.pool = ? AND player = ? AND n = ?"
 )
 
@@ -397,7 +398,7 @@ class PlayerRows:
                 self._connection.executemany(query, rows)
 
     def write_current(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Set the last row of players: ``(pool, player, n, rating, game, ended_ms, rated_ms, listed)`` each."""
+        """Set the last row of players: ``(pool, player, *CURRENT_COLUMNS, listed)`` each."""
         self._connection.executemany(WRITE_CURRENT, rows)
 
     def note_converged(self, players: Iterable[int]) -> None:

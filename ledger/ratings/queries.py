@@ -26,17 +26,17 @@ def _rows(which: str, columns: str = "h.*, rated_ms") -> str:
 
 # The plus keeps SQLite off the index by last game: the ranking is read in its order, and nothing is sorted.
 RANKING = """
-SELECT player, rating, n, ended_ms FROM current
-WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND +ended_ms > ?4 AND rated_ms >= ?5
+SELECT player, rating, n, latest_ms FROM current
+WHERE pool = ?1 AND n >= ?2 AND listed = 1 AND +latest_ms > ?4 AND rated_ms >= ?5
 ORDER BY rating DESC, player LIMIT ?3
 """
 # Where few have played of late, they are looked up and sorted; else the ranking is read until enough of them were met.
 RANKING_OF_FEW_ACTIVE = RANKING.replace("current\n", "current INDEXED BY current_by_last_game\n").replace(
-    "+ended", "ended"
+    "+latest", "latest"
 )
 MANY_ACTIVE = (
     "SELECT 1 AS found FROM current INDEXED BY current_by_last_game "
-    "WHERE pool = ?1 AND listed = 1 AND ended_ms > ?2 LIMIT 1 OFFSET 5000"
+    "WHERE pool = ?1 AND listed = 1 AND latest_ms > ?2 LIMIT 1 OFFSET 5000"
 )
 EXTREMES = """
 SELECT (SELECT min(rating) FROM current WHERE pool = ?1 AND listed = 1),
@@ -48,15 +48,15 @@ SELECT -rating, player FROM current WHERE pool = ?1 AND listed = 1 AND rated_ms 
 # How many there are, and how many of them have a rating of ?5 or more; without some players, ?6 as JSON.
 COUNTED_NOW = """
 SELECT count(*) AS players, coalesce(sum(rating >= ?5), 0) AS not_below FROM current
-WHERE pool = ?1 AND listed = 1 AND rated_ms >= ?2 AND n >= ?3 AND +ended_ms > ?4
+WHERE pool = ?1 AND listed = 1 AND rated_ms >= ?2 AND n >= ?3 AND +latest_ms > ?4
   AND player NOT IN (SELECT value FROM json_each(?6))
 """
 COUNTED_OF_FEW_ACTIVE = COUNTED_NOW.replace("current\n", "current INDEXED BY current_by_last_game\n").replace(
-    "+ended", "ended"
+    "+latest", "latest"
 )
 # The last row of each player at an instant, where every game is rated when it ends.
 RATINGS_AT = """
-SELECT h.player, h.rating, h.n, h.ended_ms FROM current CROSS JOIN history AS h
+SELECT h.player, h.rating, h.n, h.latest_ms FROM current CROSS JOIN history AS h
 ON h.pool = current.pool AND h.player = current.player AND h.n = (
   SELECT n FROM history AS mine
   WHERE mine.pool = current.pool AND mine.player = current.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
@@ -73,12 +73,12 @@ def _of_bounded(query: str, players: str, after: str) -> str:
     return query.replace("FROM current", f"FROM {bounded} AS current")
 
 
-BEST_AT = _of_bounded(RATINGS_AT, "?5", "?6") + " AND h.n >= ?3 AND h.ended_ms > ?4"
+BEST_AT = _of_bounded(RATINGS_AT, "?5", "?6") + " AND h.n >= ?3 AND h.latest_ms > ?4"
 BOUND = f"SELECT rating FROM {views_file.RATING_BOUNDS} WHERE pool = ?1 ORDER BY rating DESC, player LIMIT 1 OFFSET ?2"
 # The same counts of an instant.
 COUNTED_AT = f"""
 SELECT count(*) AS players, coalesce(sum(rating >= ?5), 0) AS not_below FROM ({RATINGS_AT})
-WHERE n >= ?3 AND ended_ms > ?4 AND player NOT IN (SELECT value FROM json_each(?6))
+WHERE n >= ?3 AND latest_ms > ?4 AND player NOT IN (SELECT value FROM json_each(?6))
 """
 # The same if few games were rated since: players without one have the present rating, in its order.
 BEST_SINCE_FEW = """
@@ -86,15 +86,15 @@ WITH later AS (
   SELECT white AS player FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2
   UNION SELECT black FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2)
 SELECT * FROM (
-  SELECT player, rating, n, ended_ms FROM current
-  WHERE pool = ?1 AND listed = 1 AND +ended_ms <= ?2 AND n >= ?3 AND +ended_ms > ?4
+  SELECT player, rating, n, latest_ms FROM current
+  WHERE pool = ?1 AND listed = 1 AND +ended_ms <= ?2 AND n >= ?3 AND +latest_ms > ?4
   ORDER BY rating DESC, player LIMIT ?5)
 UNION ALL SELECT * FROM (
-  SELECT h.player, h.rating, h.n, h.ended_ms FROM later CROSS JOIN history AS h
+  SELECT h.player, h.rating, h.n, h.latest_ms FROM later CROSS JOIN history AS h
   ON h.pool = ?1 AND h.player = later.player AND h.n = (
     SELECT n FROM history AS mine
     WHERE mine.pool = ?1 AND mine.player = later.player AND mine.ended_ms <= ?2 ORDER BY n DESC LIMIT 1)
-  WHERE h.n >= ?3 AND h.ended_ms > ?4 ORDER BY h.rating DESC, h.player LIMIT ?5)
+  WHERE h.n >= ?3 AND h.latest_ms > ?4 ORDER BY h.rating DESC, h.player LIMIT ?5)
 """
 MANY_SINCE = (  # measured: up to here to look each player up takes less than to look at everybody in 0.1 million games
     "SELECT 1 AS found FROM games WHERE pool = ?1 AND reason IS NULL AND rated_ms > ?2 LIMIT 1 OFFSET 5000"

@@ -20,7 +20,7 @@ from ledger.book.timeline import Pool
 from ledger.errors import ReadModelError
 from ledger.ratings.player_rows import CURRENT_COLUMNS, PlayerRows, listed_flags
 from ledger.ratings.projector import CHANGES, DeclaredProjector
-from ledger.ratings.projectors.history import GAMES_BEFORE, HISTORY
+from ledger.ratings.projectors.history import GAMES_BEFORE, HISTORY, LATEST
 from ledger.ratings.rated_games import RatedGameColumns, columns_of_sides
 from ledger.ratings.view_tables import SideTable
 from ledger.runtime.columns import FEW, Column, Columns, changed_rows, combined_keys
@@ -316,8 +316,11 @@ def game_spans(cols: Columns, rated: RatedGameColumns) -> list[tuple[int, int, i
 
 
 def history_columns(cols: Columns, folded: TableStates, asked_names: Set[str]) -> dict[str, Column]:
-    """Return the requested columns of players' rows that are in the state of the history."""
-    return {"games_before": cols.int64_column(folded.columns[GAMES_BEFORE])} if "games_before" in asked_names else {}
+    """Return the columns of players' rows that are in the state of the history: the latest end, and requested ones."""
+    columns = {"latest_ms": cols.int64_column(folded.columns[LATEST])}
+    if "games_before" in asked_names:
+        columns["games_before"] = cols.int64_column(folded.columns[GAMES_BEFORE])
+    return columns
 
 
 def _in_tournaments(

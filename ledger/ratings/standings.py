@@ -24,7 +24,7 @@ from ledger.book.timeline import BEGINNING, Pool
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.periods import DAY_MS
-from ledger.journal.stored_lists import ListRow, shared_ranks
+from ledger.journal.stored_lists import FORM, FORMS, ListRow, list_texts, shared_ranks, with_ranks
 from ledger.ratings import queries
 from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.ratings.views_file import highest_rating_of, whole_points
@@ -122,7 +122,7 @@ class ListedPlayer(NamedTuple):
         player: the player number.
         rating: the rating in force, points, unrounded.
         games: rated games by then.
-        last_ms: when the last of them ended, milliseconds since 1970; None without one.
+        last_ms: when the latest of them ended, milliseconds since 1970; None without one.
     """
 
     player: int
@@ -137,7 +137,7 @@ class ListedPlayer(NamedTuple):
 
     @property
     def last_game(self) -> str | None:
-        """The day of the last rated game."""
+        """The day of the latest rated game."""
         return None if self.last_ms is None else instant_text(self.last_ms, Precision.DAY)
 
     @property
@@ -170,6 +170,7 @@ class Standings:
         min_games: int = 0,
         active_from: int = BEGINNING,
         closed: Set[int] | None = None,
+        last_rated: bool = False,
     ) -> None:
         """Ask about a pool.
 
@@ -182,10 +183,12 @@ class Standings:
                 have none are included.
             active_from: an instant after which the last of them ended.
             closed: the players whose accounts are closed, if the caller has them.
+            last_rated: take the last game in rating order for the last one, as lists of earlier releases did.
         """
         self.states = PlayerStates(connection, pool)
         self._connection, self._pool = connection, pool
         self._at_ms, self._now_ms, self._active_from = at_ms, now_ms, active_from
+        self._last_ms = "ended_ms" if last_rated else "latest_ms"
         self._unplayed_counts: dict[float, RankingCounts] = {}
         self._min_games = min(min_games, MAX_WHOLE)  # no player has more, and SQLite holds no much larger number
         if closed is not None:
@@ -256,7 +259,7 @@ class Standings:
     def _listed_of_bounded(self, ms: int, players: int, after: int) -> list[ListedPlayer]:
         """Return players by their computed states: a rating holds from the end of a period, or is not listed yet."""
         states = (state for state in self.states.bounded_at(ms, players, after) if state.player not in self.closed)
-        return [player for state in states if self._takes(player := _listed(state))]
+        return [player for state in states if self._takes(player := self._listed(state))]
 
     def _open(self, rows: Iterable[tuple[int, float, int, int]]) -> list[ListedPlayer]:
         """Return the rows of players whose accounts are open."""
@@ -267,12 +270,14 @@ class Standings:
     def _worked_out(self) -> list[ListedPlayer]:
         """All players at the instant, state by state, in no order."""
         assert self._at_ms is not None
-        return [player for state in self.states.all_at(self._at_ms) if self._takes(player := _listed(state))]
+        return [player for state in self.states.all_at(self._at_ms) if self._takes(player := self._listed(state))]
 
     @cached_property
     def _moved(self) -> list[ListedPlayer]:
         """The players whose ratings time or a later scheme has changed since their last rows."""
-        moved = (_listed(state) for state in self.states.moved_since(self._now_ms) if state.player not in self.closed)
+        moved = (
+            self._listed(state) for state in self.states.moved_since(self._now_ms) if state.player not in self.closed
+        )
         return [player for player in moved if self._takes(player)]
 
     def _unplayed(self, limit: int) -> list[ListedPlayer]:
@@ -280,7 +285,7 @@ class Standings:
         if self._min_games or self._active_from > BEGINNING:
             return []
         states = self.states.unplayed(self._now_ms, limit + len(self.closed))
-        return [_listed(state) for state in states if state.player not in self.closed]
+        return [self._listed(state) for state in states if state.player not in self.closed]
 
     def _count_unplayed(self, rating: float) -> RankingCounts:
         """Count the players without a rated game, and those of them who have that rating or a higher one."""
@@ -294,6 +299,10 @@ class Standings:
                 each: RankingCounts(players, n) for each, n in zip((rating, above), both, strict=True)
             }
         return self._unplayed_counts[rating]
+
+    def _listed(self, state: PlayerState) -> ListedPlayer:
+        last_ms = None if state.row is None else state.row[self._last_ms]
+        return ListedPlayer(state.player, state.in_force or 0.0, state.games, last_ms)
 
     def _takes(self, player: ListedPlayer) -> bool:
         if player.games < self._min_games:
@@ -344,7 +353,9 @@ class Standings:
     def _by_later_list(self) -> list[Point]:
         """The points of the players to whom a later list gives the rating, in order."""
         return sorted(
-            _listed(state).point for state in self.states.moved_since(self._now_ms) if state.player not in self.closed
+            self._listed(state).point
+            for state in self.states.moved_since(self._now_ms)
+            if state.player not in self.closed
         )
 
     def ranks(self, points: Sequence[Point]) -> dict[int, int]:
@@ -384,16 +395,11 @@ class Standings:
         requested -= stored_proposals.load_merges(self._connection).keys() | self.closed
         states = [self.states.at(player, self._at_ms) for player in sorted(requested)]
         shown = (state for state in states if state.in_force is not None and self.states.is_on_list(state, self._at_ms))
-        return {player.player: player for player in map(_listed, shown) if self._takes(player)}
+        return {player.player: player for player in map(self._listed, shown) if self._takes(player)}
 
 
 def _point(player: ListedPlayer) -> Point:
     return player.point
-
-
-def _listed(state: PlayerState) -> ListedPlayer:
-    last_ms = None if state.row is None else state.row["ended_ms"]
-    return ListedPlayer(state.player, state.in_force or 0.0, state.games, last_ms)
 
 
 def _count(players: Iterable[ListedPlayer], rating: float) -> RankingCounts:
@@ -401,13 +407,14 @@ def _count(players: Iterable[ListedPlayer], rating: float) -> RankingCounts:
     return RankingCounts(len(ratings), sum(other >= rating for other in ratings))
 
 
-def list_standings(connection: sqlite3.Connection, pool: Pool, ms: int) -> Standings:
+def list_standings(connection: sqlite3.Connection, pool: Pool, ms: int, form: str = FORM) -> Standings:
     """Return the ranking of a pool's rating list at an instant, without those whom the policy ``publishing`` keeps off.
 
-    The policy is that of the instant. A rating that came from a list is no rated game.
+    The policy is that of the instant. A rating that came from a list is no rated game. The last games are those of
+    lists of a stored form.
     """
     settings = stored_policies(connection).settings_at(PUBLISHING, ms)
-    return Standings(connection, pool, ms, active_from=active_from_ms(settings, ms))
+    return Standings(connection, pool, ms, active_from=active_from_ms(settings, ms), last_rated=form != FORM)
 
 
 def active_from_ms(settings: Mapping[str, int], ms: int) -> int:
@@ -419,17 +426,23 @@ def active_from_ms(settings: Mapping[str, int], ms: int) -> int:
     return ms - active_days * DAY_MS if active_days else BEGINNING
 
 
-def rating_list_at(connection: sqlite3.Connection, pool: Pool, ms: int, limit: int = NO_LIMIT) -> list[ListRow]:
-    """Return the rating list in force at an instant, best first.
+def rating_list_at(
+    connection: sqlite3.Connection, pool: Pool, ms: int, limit: int = NO_LIMIT, form: str = FORM
+) -> list[ListRow]:
+    """Return the rating list in force at an instant, best first, as a stored form has it.
 
-    Equal ratings share a rank; lower numbers come first.
+    Of equal ratings lower numbers come first.
     """
-    best = list_standings(connection, pool, ms).best(limit)
+    best = list_standings(connection, pool, ms, form).best(limit)
     # Halves go to the even point, as Python rounds: digests of published lists depend on it.
-    return [
-        ListRow(row.player, rank, round(row.rating), row.rating, row.games, row.last_game)
-        for rank, row in zip(shared_ranks([row.rating for row in best]), best, strict=True)
-    ]
+    rows = [ListRow(row.player, 0, round(row.rating), row.rating, row.games, row.last_game) for row in best]
+    return with_ranks(rows, form)
+
+
+def form_of_list(connection: sqlite3.Connection, pool: Pool, ms: int, digest: str) -> str | None:
+    """Return the stored form in which the list of an instant has a digest; None if it has it in no form."""
+    digests = ((form, list_texts(rating_list_at(connection, pool, ms, form=form), form).digest) for form in FORMS)
+    return next((form for form, of_form in digests if of_form == digest), None)
 
 
 def rows_by_player(rows: Iterable[ListRow]) -> Mapping[int, ListRow]:

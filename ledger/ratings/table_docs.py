@@ -32,6 +32,7 @@ _OWN: Mapping[str, TableDoc] = {
             "game": ColumnDoc("the last rated game", POSITION, "games.position"),
             "ended_ms": ColumnDoc("when that ended: the first moment that it may mean", MS),
             "rated_ms": ColumnDoc("its place in rating order", MS),
+            "latest_ms": ColumnDoc("when the latest of the rated games ended: not of a late event, of a later day", MS),
             "listed": ColumnDoc(
                 "whether the scheme lists a player with that state; 2: a later list says the rating", YES_NO
             ),

@@ -107,7 +107,7 @@ RATING_BOUNDS = "rating_bounds"
 
 APPLICATION_ID = sqlite.VIEWS_ID
 # Another number for each change of a table, index or trigger: earlier files are built again, nothing is read.
-LAYOUT = 17
+LAYOUT = 18
 _SCHEME = "scheme "
 PACKAGE_PREFIX = "package "  # of a plug-in that brought a scheme
 _ARITHMETIC = ("arithmetic", str(arith.VERSION))
@@ -124,7 +124,7 @@ _SCHEMA = (
     *tables.SCHEMA,
     """CREATE TABLE current(
       pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating REAL NOT NULL,
-      game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL,
+      game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL, latest_ms INTEGER NOT NULL,
       listed INTEGER NOT NULL CHECK(listed IN (0, 1, 2)), PRIMARY KEY(pool, player)) STRICT, WITHOUT ROWID""",
     DISTRIBUTION,
     f"""CREATE TABLE {RATING_BOUNDS}(
@@ -135,7 +135,7 @@ _SCHEMA = (
 _INDEXES = (
     *tables.INDEXES,
     "CREATE INDEX current_by_rating ON current(pool, listed, rating DESC, player)",
-    "CREATE INDEX current_by_last_game ON current(pool, ended_ms) WHERE listed = 1",
+    "CREATE INDEX current_by_last_game ON current(pool, latest_ms) WHERE listed = 1",
     f"CREATE INDEX bounds_by_rating ON {RATING_BOUNDS}(pool, rating DESC, player)",
 )
 

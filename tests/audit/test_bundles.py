@@ -95,7 +95,7 @@ def test_the_form_of_a_bundle(november: bytes, publisher: ClubOfTwo) -> None:
     size = publisher.ledger.journal.size()
     assert facts == {
         "checkpoint": publisher.ledger.checkpoints.make().note, "entries": size, "form": "rating-list-bundle/1",
-        "key": KEY.verifier, "list": LIST, "list_form": "rating-list/2", "players": 2,
+        "key": KEY.verifier, "list": LIST, "list_form": "rating-list/3", "players": 2,
     }  # fmt: skip
     lines = november.split(b"\n")
     bodies = [body for block in publisher.ledger.journal.read() for body in block]

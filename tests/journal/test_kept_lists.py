@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ledger.errors import CorruptError
-from ledger.journal.stored_lists import COLUMNS, ROWS_A_PART, ListRow, ListTexts, StoredList, list_texts
+from ledger.journal.stored_lists import COLUMNS, LAST_RATED, ROWS_A_PART, ListRow, ListTexts, StoredList, list_texts
 from ledger.runtime.lazy import zstandard
 from ledger.testing import MemoryJournal
 from tests.kit.yardsticks import within
@@ -24,11 +24,12 @@ GOLDEN_PART = b"""[1,2,1882,1882.2968807682398,107,"2006-09-05"]
 [13,1,1924,1923.5,106,"2006-08-30"]
 [2147483647,3,1400,1400.0,0,null]
 """
-GOLDEN_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/2","players":3}
+GOLDEN_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/3","players":3}
 ["cfca74087dea41a61443e46d93b90de646abbfa8644c07fedd7e18511265e76e",1,2147483647,3]
 """
-GOLDEN_DIGEST = "d58004cefb1dc9bcecb47ac3972abfdfccf776b039b890133c35a221de5bbcd0"
-EMPTY_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/2","players":0}
+GOLDEN_DIGEST = "1416f65b72cde7feace9ccc275ee277acec7e2dfa30fb58c9f9fd37991b10572"
+DIGEST_OF_THE_SECOND_FORM = "d58004cefb1dc9bcecb47ac3972abfdfccf776b039b890133c35a221de5bbcd0"
+EMPTY_COVER = b"""{"columns":["player","rank","shown","rating","games","last_game"],"form":"rating-list/3","players":0}
 """
 
 
@@ -45,6 +46,7 @@ def test_the_bytes_are_the_golden_ones() -> None:
     assert made.texts == (GOLDEN_COVER, GOLDEN_PART)
     assert made.digest == GOLDEN_DIGEST
     assert sha256(GOLDEN_COVER).hexdigest() == GOLDEN_DIGEST
+    assert list_texts(GOLDEN_ROWS, LAST_RATED).digest == DIGEST_OF_THE_SECOND_FORM
 
 
 def test_a_list_of_nobody_is_a_cover_alone() -> None:
@@ -134,9 +136,9 @@ def test_a_text_that_is_gone_or_changed_is_named(place: int, instead: bytes | No
 
 
 def test_a_later_form_is_refused() -> None:
-    cover = b'{"columns":[],"form":"rating-list/3","players":0}\n'
+    cover = b'{"columns":[],"form":"rating-list/4","players":0}\n'
     made = ListTexts(sha256(cover).hexdigest(), (cover,))
-    with pytest.raises(CorruptError, match="stored in the form 'rating-list/3', this program reads 'rating-list/2'"):
+    with pytest.raises(CorruptError, match="stored in the form 'rating-list/4', this program reads 'rating-list/3'"):
         list(kept(made).rows())
 
 

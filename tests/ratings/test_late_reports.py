@@ -6,6 +6,7 @@ Worked by hand as in ``test_whole_tournaments``: everybody begins with a declare
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -27,7 +28,10 @@ from ledger.facts.events import (
 )
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.words import Outcome
+from ledger.journal.stored_lists import LAST_RATED, ONE_BY_ONE, list_texts
 from ledger.ledger import Ledger
+from ledger.publishing import publications
+from ledger.ratings.standings import Standings, rating_list_at
 from ledger.schemes import built_in_schemes
 from ledger.schemes.scheme import Rhythm
 from tests.kit.clubs import recorded_of_old
@@ -91,6 +95,74 @@ def test_a_late_event_counts_in_the_next_list_with_the_ratings_of_its_own_days(n
     assert lists(new_club, ANN) == [("2025-08-31", 2020), ("2025-09-30", 2059)]
     assert ratings(new_club) == {ANN: 2059, BOB: 1980, CARL: 1980, DAN: 1981}
     assert not publish(new_club, "2025-09-01")
+
+
+def last_games(ledger: Ledger, at: str | None = None) -> dict[int, str | None]:
+    at_ms = None if at is None else instant_end_ms(at)
+    best = Standings(ledger.views.connection, ledger.pool("club"), at_ms, now_ms=ledger.now_ms()).best()
+    return {row.player: row.last_game for row in best}
+
+
+def test_a_late_event_sets_nobodys_last_game_back(new_club: Ledger) -> None:
+    """Whatever is asked, and whichever way the rows are made: live, by a correction, or in a first build."""
+    october = [
+        played("2025-10-10", ANN, "1", BOB, "October open"),
+        played("2025-10-11", BOB, "1", CARL, "October open"),
+    ]
+    told(new_club, EVERYBODY, october)
+    publish(new_club, "2025-11-01")
+    told(new_club, LATE, played("2025-08-22", DAN, "1", ANN, "Late open"))
+    expected = {ANN: "2025-10-10", BOB: "2025-10-11", CARL: "2025-10-11", DAN: "2025-08-22"}
+    for at in (None, "2025-12-01"):
+        assert last_games(new_club, at) == expected
+    new_club.rebuild()
+    assert last_games(new_club) == expected
+    annulled = new_club.propose([new_club.corrections.drafts.annul("game:2025-10-11-2-3")], reason="twice", by="eve")
+    new_club.decide(annulled.proposal, Decision.APPROVED, by="adam")
+    assert last_games(new_club) == expected | {BOB: "2025-10-10", CARL: "2025-08-21"}
+
+
+def test_the_last_game_is_the_latest_also_of_an_event_that_took_long(new_club: Ledger) -> None:
+    """Ann's game in the long open is rated in September, after the one in the August open, and ended before it."""
+    days = ("2025-08-15", "2025-08-20", "2025-08-26", "2025-08-31", "2025-09-05")
+    long = [
+        played("2025-08-10", ANN, "1", BOB, "Long open"),
+        *(played(day, CARL, "1", BOB, "Long open") for day in days),
+    ]
+    told(new_club, TRUE_PLACE, long, played("2025-08-25", ANN, "1", DAN, "August open"))
+    assert [day for day, _ in lists(new_club, ANN)] == ["2025-08-31", "2025-09-30"]
+    assert last_games(new_club) == {ANN: "2025-08-25", BOB: "2025-09-05", CARL: "2025-09-05", DAN: "2025-08-25"}
+
+
+def are_lists_true(ledger: Ledger) -> bool:
+    verdict = audit(ledger.path, lists=True)
+    assert verdict.lists_recomputed == len(ledger.publications.all())
+    return {falsehood.table for falsehood in verdict.falsehoods} <= {"people"}  # the players have no names here
+
+
+@pytest.mark.parametrize("form", [LAST_RATED, ONE_BY_ONE])
+def test_a_list_of_an_earlier_form_has_the_last_game_in_rating_order_and_stays_true(
+    form: str, new_club: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a release kept Ann, Bob and Carl off the list: the last game in rating order lies too far back."""
+    told(new_club, EVERYBODY, played("2025-10-10", ANN, "1", BOB, "October open"))
+    publish(new_club, "2025-11-01")
+    new_club.policies.set("publishing", {"active_days": 100}, actor="adam")
+    told(new_club, LATE, played("2025-11-10", DAN, "1", EVE, "November open"))
+    with monkeypatch.context() as patch:
+        patch.setattr(publications, "list_texts", partial(list_texts, form=form))
+        patch.setattr(publications, "rating_list_at", partial(rating_list_at, form=form))
+        publish(new_club, "2025-12-01")
+    old = new_club.publications.named("club@2025-12-01")
+    assert {row.player for row in new_club.publications.rows(old)} == {DAN, EVE}
+    assert are_lists_true(new_club)
+    new_club.publications.restore_rows(old, actor="adam")
+    assert publish(new_club, "2025-12-01")  # the next edition has the players who were missing
+    now = new_club.publications.rows(new_club.publications.named("club@2025-12-01"))
+    assert {row.player: row.last_game for row in now} == {
+        ANN: "2025-10-10", BOB: "2025-10-10", DAN: "2025-11-10", EVE: "2025-11-10"
+    }  # fmt: skip
+    assert are_lists_true(new_club)
 
 
 def test_with_true_place_it_counts_in_its_own_list(new_club: Ledger) -> None:

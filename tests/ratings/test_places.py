@@ -48,7 +48,7 @@ def _views(tmp_path: Path) -> Iterator[Any]:
 def row(random: Random, player: int) -> tuple[object, ...]:
     """A last row, perhaps of somebody who is not listed; many have the same rating or the same band."""
     rating = random.choice([random.choice(RATINGS), random.uniform(-60, 60), random.gauss(1400, 30)])
-    return random.choice(POOLS), player, 1, rating, 1, 0, 0, int(random.random() < 0.8)
+    return random.choice(POOLS), player, 1, rating, 1, 0, 0, 0, int(random.random() < 0.8)
 
 
 def distribution_of(connection: Any) -> list[Any]:

@@ -237,7 +237,7 @@ def test_complaints_are_named_and_nothing_is_recorded(published_club: Path, run:
     assert (done.code, done.out, size(published_club)) == (REFUSED, "", before)
     assert done.err.splitlines() == [
         "name-twice: ann (player 13) has the name of player 17, too",
-        "error: 1 complaint: nothing was recorded; mend what is wrong, or publish with --despite-complaints",
+        "error: 1 complaint: nothing was recorded; correct what is wrong, or publish with --despite-complaints",
     ]
     done = run("publish", published_club, "--at", "2006-09-30", "--despite-complaints")
     assert (done.code, size(published_club)) == (0, before + 1)
@@ -349,7 +349,7 @@ def test_where_late_reports_count_at_their_places_the_import_names_the_list_that
 ) -> None:
     path = federation(tmp_path, run, "late_reports=true-place")
     said = run("import", path, tmp_path / "late.csv").err
-    assert "'Late open': 1 game counts in the list of 2025-09-01, which is published already and is revised" in said
+    assert "'Late open': 1 game counts in the list of 2025-09-01, which is published and thereby revised" in said
     assert "'September open': 1 game counts in the list of 2025-10-01\n" in said
 
 
@@ -363,6 +363,30 @@ def test_a_publication_and_its_dry_run_name_what_waits(tmp_path: Path, run: Run)
     assert tried.err == f"standard@2025-09-15: 2 players would be on the list\n{waiting}dry run: nothing was recorded\n"
     assert run("publish", path, "--at", "2025-09-01", "--by", "eve").err.endswith(waiting)
     assert waiting not in run("publish", path, "--at", "2025-10-01", "--by", "eve").err
+
+
+def test_a_late_event_keeps_players_who_played_since_on_the_list(tmp_path: Path, run: Run) -> None:
+    """It counts in the list of December, after their games of October, and ended more than 100 days before it."""
+    path = federation(tmp_path, run)
+    assert run("policy", "set", path, "publishing", "active_days=100", "--by", "eve").code == 0
+    header, game = AUGUST_OPEN.splitlines()
+    for name, day, list_day in (("october", "2025-10-10", "2025-11-01"), ("late", "2025-08-20", "2025-12-01")):
+        late = game.replace("2025-08-10", day).replace("August", name)
+        (tmp_path / f"{name}.csv").write_text(f"{header}\n{late}\n", encoding="utf-8")
+        assert run("import", path, tmp_path / f"{name}.csv").code == 0
+        done = run("publish", path, "--at", list_day, "--by", "eve")
+        assert (done.code, done.err[:44]) == (0, f"standard@{list_day}/1 published: 2 players; head "[:44])
+    for words in (
+        ["ratings", path, "--active", "100", "--at", "2025-12-01"],
+        ["lists", path, "standard@2025-12-01"],
+        ["runs", path, "--on", "2025-12-01"],
+    ):
+        rows = rows_of(run, *words)
+        assert [(row["name"], row["games"], row["last_game"]) for row in rows] == [
+            ("Ann", 3, "2025-10-10"),
+            ("Bob", 3, "2025-10-10"),
+        ], words
+    assert rows_of(run, "show", path, "Ann")["last_game"] == "2025-10-10"
 
 
 def test_a_dry_run_of_a_publication_ends_as_the_publication_would(sample_club: Path, run: Run) -> None:

@@ -1,7 +1,7 @@
 """The check of texts that a journal stores by their hash outside the entries: movetexts, rows of published lists.
 
-The form of the rows is that of ``rating-list/2``, of earlier releases ``rating-list/1``: a cover that names its parts,
-each text stored by its SHA-256. That each is there, and that cover and entry agree, is checked here; whether the
+The form of the rows is that of ``rating-list/3``, of earlier releases ``rating-list/2`` and ``/1``: a cover that
+names its parts, each text stored by its SHA-256. That each is there, and that cover and entry agree, is checked here; whether the
 numbers follow from the entries is checked elsewhere.
 """
 
@@ -127,7 +127,7 @@ def _references(file: Snapshot) -> Iterator[tuple[int, str]]:
         yield position, f"no text named after this entry can be looked for ({one_line(error)}); {RESTORE}"
 
 
-FORMS = ("rating-list/2", "rating-list/1")  # in the second one every row has a place of its own
+FORMS = ("rating-list/3", "rating-list/2", "rating-list/1")  # in the last one every row has a place of its own
 COLUMNS = ["player", "rank", "shown", "rating", "games", "last_game"]
 # The range of their keys, read from the index.
 # In the order of keys ';' follows ':', so that these two enclose every list.

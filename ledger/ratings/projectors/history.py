@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import attrs
 
+from ledger.book.tables import MS
+from ledger.book.timeline import BEGINNING
 from ledger.ratings.projector import Projector, RatedSide, column, declare
 from ledger.ratings.projectors.hera import HERA_FROM, HighestSoFar, note_highest
 from ledger.runtime.records import flat_of, part
@@ -53,25 +55,33 @@ def add_rating(sums: RatingSums, game: RatedSide) -> None:
 
 @attrs.define
 class History(Projector):
-    """The sums of a player's rating history: results, ratings after each game, and the highest rating."""
+    """The sums of a player's rating history: results, ratings after each game, the highest rating, the latest game."""
 
     results: Results = part(Results)
     ratings: RatingSums = part(RatingSums)
     highest: HighestSoFar = part(HighestSoFar)
+    # Not the end of the last one in rating order: a late event, or one that took long, is rated after later games.
+    latest_ms: float = column(
+        float(BEGINNING),
+        "INTEGER",
+        "when the latest of the rated games so far ended",
+        unit=MS,
+    )
 
     def step(self, game: RatedSide) -> None:
-        """Count one player's half of a game: result, loss on time, sums of ratings, highest rating from game 50 on."""
+        """Count one player's half of a game: result, loss on time, sums of ratings, highest from game 50 on, end."""
         count_result(self.results, game)
         add_rating(self.ratings, game)
         note_highest(self.highest, game)
+        self.latest_ms = max(self.latest_ms, game.ended_ms)
 
 
 HISTORY = declare(
     History,
     name="history",
-    version=4,
+    version=5,
     settings={"hera_from": HERA_FROM},
-    reads=("n", "half_points", "lost_on_time", "rating", "restart"),
+    reads=("n", "ended_ms", "half_points", "lost_on_time", "rating", "restart"),
     stores=(
         "game",
         "ended_ms",
@@ -84,7 +94,8 @@ HISTORY = declare(
         "expected_score",
     ),
 )
-GAMES_BEFORE = [kept.name for kept in HISTORY.state].index("games_before")
+_STATE = [kept.name for kept in HISTORY.state]
+GAMES_BEFORE, LATEST = _STATE.index("games_before"), _STATE.index("latest_ms")
 
 
 def begun_with(seed: Seed) -> list[float]:
