@@ -78,7 +78,7 @@ class PlayerGame:
     colour: Literal["white", "black"] = documented("the player's colour")
     result: Literal["win", "draw", "loss"] | None = documented("for the player; null: it has none")
     termination: str = documented("how it ended, a word of game-recorded/1")
-    rating_before: float | None = documented("the player's rating in force before it, points; null: none to show")
+    rating_before: float | None = documented("the player's rating before it or its period, points; null: none to show")
     rating: float | None = documented("the player's rating after it or the period it was rated with, points")
     rating_now: float | None = documented("the player's rating now, points")
     opponent: str = documented("what the opponent is called")
@@ -187,7 +187,7 @@ def _player_games(
             colour="black" if side["colour"] else "white",
             result=RESULT.get(side["half_points"]),
             termination=row["termination"],
-            rating_before=states.rating_before_game(row) if counts else None,
+            rating_before=states.rating_to_change(row) if counts else None,
             rating=states.after_game(row).rating if counts else None,
             rating_now=now[player],
             opponent=called[opponent],

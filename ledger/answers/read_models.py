@@ -129,7 +129,7 @@ class NumberedGame:
     in_force: str | None = documented("day from which the rating after it counts; null while its period is open")
     colour: Literal["white", "black"] | None = documented("the player's colour")
     result: Literal["win", "draw", "loss"] | None = documented("for the player")
-    rating_before: float | None = documented("the player's rating before it, points; null: none to show")
+    rating_before: float | None = documented("the player's rating before it or its period, points; null: none to show")
     rating: float | None = documented("the player's rating after it or its period, points")
     opponent: str | None = documented("what the opponent is called")
     opponent_player: int | None = documented("the opponent's number in the ledger", minimum=1)
@@ -166,7 +166,7 @@ class PlayerGameReader:
             in_force=in_force_from(own["rated_ms"]),
             colour="black" if own["colour"] else "white",
             result=RESULT[own["half_points"]],
-            rating_before=self._states.rating_before_game(own),
+            rating_before=self._states.rating_to_change(own),
             rating=self._states.after_game(own).rating,
             opponent=names(self._ledger, {own["opponent"]})[own["opponent"]],
             opponent_player=own["opponent"],

@@ -50,9 +50,9 @@ class RecordedGame:
     tournament: str | None = documented("name of the tournament")
     round: str | None = documented("the round, as it was recorded")
     reason: str | None = documented("why it does not count; null: it does")
-    white_before: float | None = documented("White's rating in force before it, points; null: none to show")
+    white_before: float | None = documented("White's rating before it or its period, points; null: none to show")
     white_after: float | None = documented("White's rating after it or the period it was rated with, points")
-    black_before: float | None = documented("Black's rating in force before it, points")
+    black_before: float | None = documented("Black's rating before it or its period, points")
     black_after: float | None = documented("Black's rating after it or its period, points")
     in_force: str | None = documented("day from which the ratings after it count; null: its period has not closed")
     entry: int = documented("position of the journal's entry that recorded it", minimum=1)
@@ -157,7 +157,7 @@ def _fields(ledger: OpenLedger, pool: Pool, row: dict[str, Any]) -> dict[str, An
             side_row = queries.fetch_first(ledger.views.connection, queries.SIDE_OF_GAME, arguments)
             assert side_row is not None
             placed = {**side_row, "rated_ms": row["rated_ms"], "batch": row["batch"]}
-            fields[f"{side}_before"] = states.rating_before_game(placed)
+            fields[f"{side}_before"] = states.rating_to_change(placed)
             fields[f"{side}_after"] = states.after_game(placed).rating
     return fields
 

@@ -350,6 +350,22 @@ class PlayerStates:
             return float(row["rating_before"])
         return self.before_game(row).in_force
 
+    def rating_to_change(self, row: dict[str, Any]) -> float | None:
+        """Return the rating that changed by the game of a history row, or by the games that it was rated with.
+
+        It is that in force before the game unless games of another list were rated in between: those of a late event,
+        and of one that took long, are rated with the ratings of its first day, and change the rating in force since.
+        """
+        era = self.pool.eras[self.pool.era_at(row["ended_ms"])]
+        if era.scheme.rhythm is Rhythm.GAME or self.rows_say_before:
+            return self.rating_before_game(row)
+        player, ms, place = row["player"], row["ended_ms"], (row["rated_ms"], row["batch"])
+        last = self._row(queries.ROW_BEFORE, self.pool.pool, player, *place)
+        if last is None or last["rated_ms"] < ms:
+            return self._state_from(player, last, ms).in_force
+        lists_until = self.pool.lists_until(row["rated_ms"], ms)
+        return self._state_from(player, last, last["rated_ms"], lists_until=lists_until).in_force
+
     @cached_property
     def rows_say_before(self) -> bool:
         """True if the row of a player's second or later game has the rating that was in force before it."""

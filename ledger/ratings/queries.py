@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     import sqlite3
 
 
-def _rows(which: str, columns: str = "h.*, rated_ms") -> str:
+def _rows(which: str, columns: str = "h.*, rated_ms, batch") -> str:
     """Return the query for rows of the history in one pool, ?1, each with its place in rating order."""
     return f"SELECT {columns} FROM history AS h JOIN games ON games.position = h.game WHERE h.pool = ?1 AND {which}"
 

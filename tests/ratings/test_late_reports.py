@@ -15,6 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ledger.answers import explanations, player_games, recorded_games
+from ledger.answers.crosstables.crosstable import crosstable
 from ledger.audit.audit import audit
 from ledger.errors import RejectedError
 from ledger.facts.events import (
@@ -132,6 +134,27 @@ def test_the_last_game_is_the_latest_also_of_an_event_that_took_long(new_club: L
     told(new_club, TRUE_PLACE, long, played("2025-08-25", ANN, "1", DAN, "August open"))
     assert [day for day, _ in lists(new_club, ANN)] == ["2025-08-31", "2025-09-30"]
     assert last_games(new_club) == {ANN: "2025-08-25", BOB: "2025-09-05", CARL: "2025-09-05", DAN: "2025-08-25"}
+
+
+def test_a_late_event_changes_the_rating_in_force_wherever_it_is_shown(new_club: Ledger) -> None:
+    """August brings Ann to 2020; the late open is rated with her 2000 of its first day, and changes her 2020 to 2040."""
+    told(new_club, EVERYBODY, AUGUST)
+    publish(new_club, "2025-09-01")
+    told(new_club, LATE)
+    (late, august) = player_games.games(new_club, new_club.player(ANN), "club")
+    assert (august.rating_before, august.rating) == (2000, 2020)
+    assert (late.rating_before, late.rating, late.opponent_rating_before) == (2020, 2040, 2000)
+    explained = explanations.explain(new_club, new_club.player(ANN), late.game)
+    assert (explained.before, explained.after, explained.change) == (2020, 2040, 20)
+    recorded = recorded_games.recorded_game(new_club, late.game)
+    assert (recorded.white_before, recorded.white_after) == (2020, 2040)
+    (row, *_) = crosstable(new_club, "Late open", "club").standings
+    assert (row.player, row.enrolment_rating, row.results[0].rating_before, row.closing_rating) == (
+        ANN,
+        2000,
+        2020,
+        2040,
+    )
 
 
 def are_lists_true(ledger: Ledger) -> bool:

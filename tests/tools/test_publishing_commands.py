@@ -387,6 +387,11 @@ def test_a_late_event_keeps_players_who_played_since_on_the_list(tmp_path: Path,
             ("Bob", 3, "2025-10-10"),
         ], words
     assert rows_of(run, "show", path, "Ann")["last_game"] == "2025-10-10"
+    late, october, august = rows_of(run, "games", path, "Ann")
+    assert (late["tournament"], late["rating_before"]) == ("late open", october["rating"])
+    assert october["rating_before"] == august["rating"]
+    explained = rows_of(run, "explain", path, "Ann", late["game"])
+    assert explained["change"] == late["rating"] - late["rating_before"] != 0
 
 
 def test_a_dry_run_of_a_publication_ends_as_the_publication_would(sample_club: Path, run: Run) -> None:

@@ -385,7 +385,7 @@ def _result(event: EventStandings, player: int, game: EventGame) -> EventResult:
         points=None if half_points is None else half_points / 2,
         counts=counts,
         reason=game.reason,
-        rating_before=ratings.rating_before(player, game),
+        rating_before=ratings.rating_to_change(player, game),
         closing_rating=ratings.rating_after(player, game),
         opponent_rating_before=ratings.rating_before(opponent, game),
         opponent_closing_rating=ratings.rating_after(opponent, game),

@@ -71,7 +71,7 @@ class EventResult:
     points: float | None = documented("1, 0.5 or 0; null: without a result")
     counts: bool = documented("whether it counts for the performance rating")
     reason: str | None = documented("why it does not count for the ledger's ratings; null: it does")
-    rating_before: float | None = documented("the player's rating before it, points")
+    rating_before: float | None = documented("the player's rating before it or its period, points")
     closing_rating: float | None = documented("the player's rating after it or its period, points")
     opponent_rating_before: float | None = documented("the opponent's rating before it, points")
     opponent_closing_rating: float | None = documented("the opponent's rating after it or its period, points")

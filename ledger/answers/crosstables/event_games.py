@@ -83,7 +83,7 @@ def history_query(near: int) -> str:
     return f"""
 WITH RECURSIVE {queries.binary_search("earlier", f"rated_ms < (SELECT min(rated_ms) {these})", near)},
 {queries.binary_search("last", f"rated_ms <= (SELECT max(rated_ms) {these})", near)}
-SELECT h.*, games.rated_ms FROM history AS h CROSS JOIN games ON games.position = h.game
+SELECT h.*, games.rated_ms, games.batch FROM history AS h CROSS JOIN games ON games.position = h.game
 WHERE h.pool = ?1 AND h.player = ?2 AND h.n > {queries.found_row("earlier", "low", near)}
   AND h.n <= {queries.found_row("last", "high", near)} AND h.game IN (SELECT value FROM json_each(?3)) ORDER BY h.n
 """
@@ -327,7 +327,7 @@ class LedgerRatings:
         changes: dict[tuple[int, int], tuple[float, float]] = {}
         for game in games:
             row = self._row(player, game)
-            before, after = self.rating_before(player, game), self.rating_after(player, game)
+            before, after = self.rating_to_change(player, game), self.rating_after(player, game)
             if row is None or before is None or after is None:
                 return None
             place = row["rated_ms"], 0 if not self._pool.rates_single_games_at(row["rated_ms"]) else row["n"]
@@ -349,6 +349,11 @@ class LedgerRatings:
             else:
                 self._before[key] = self._states.rating_before_game(row)
         return self._before[key]
+
+    def rating_to_change(self, player: int, game: EventGame) -> float | None:
+        """Return a player's rating that changed by a game, or by those that it was rated with."""
+        row = self._row(player, game)
+        return self.rating_before(player, game) if row is None else self._states.rating_to_change(row)
 
     def rating_after(self, player: int, game: EventGame) -> float | None:
         """Return a player's rating after a game, or its period or event; None for a game that is not rated."""
@@ -389,6 +394,10 @@ class ShownRatings:
         """Return a player's rating that a game shows or, if it shows none, the enrolment rating."""
         rating = game.shown_rating(player)
         return self.enrolment_rating(player) if rating is None else float(rating)
+
+    def rating_to_change(self, player: int, game: EventGame) -> float | None:
+        """Return the rating that a game shows: no source shows a change."""
+        return self.rating_before(player, game)
 
     def rating_after(self, player: int, game: EventGame) -> float | None:  # noqa: ARG002
         """Return None: no source shows the rating after a game."""

@@ -1,8 +1,8 @@
 """The check of texts that a journal stores by their hash outside the entries: movetexts, rows of published lists.
 
 The form of the rows is that of ``rating-list/3``, of earlier releases ``rating-list/2`` and ``/1``: a cover that
-names its parts, each text stored by its SHA-256. That each is there, and that cover and entry agree, is checked here; whether the
-numbers follow from the entries is checked elsewhere.
+names its parts, each text stored by its SHA-256. That each is there, and that cover and entry agree, is checked here;
+whether the numbers follow from the entries is checked elsewhere.
 """
 
 from __future__ import annotations
