@@ -16,6 +16,7 @@ from functools import wraps
 from math import floor
 from typing import Concatenate, Literal, NamedTuple, ParamSpec, TypeVar
 
+from ledger.book.timeline import Pool
 from ledger.errors import MalformedError
 from ledger.facts.instants import Precision, instant_text
 from ledger.facts.periods import OPEN
@@ -74,6 +75,16 @@ def day(ms: int) -> str:
 def in_force_from(rated_ms: int | None) -> str | None:
     """Return the day from which a rating is in force, by the close of its period; None if nothing has closed it yet."""
     return None if rated_ms is None or rated_ms == OPEN else day(rated_ms)
+
+
+def list_day(pool: Pool, rated_ms: int) -> str | None:
+    """Return the first day of the list in which games count, by their place in rating order; None if it has none yet.
+
+    A period that ends on 31 March has the list of 1 April. Under a scheme by game it is the day of the game.
+    """
+    if rated_ms == OPEN:
+        return None
+    return day(rated_ms if pool.rates_single_games_at(rated_ms) else rated_ms + 1)
 
 
 class Naming(StrEnum):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import attrs
 
 from ledger import schemes
-from ledger.answers.asking import day, in_one_snapshot
+from ledger.answers.asking import day, in_one_snapshot, list_day
 from ledger.book.late_reports import KnownEdition, ReportedEdition
 from ledger.book.stored_editions import known_editions, rated_editions
 from ledger.book.stored_pools import era_of
@@ -132,7 +132,7 @@ def _rows(pool: Pool, tournament: str | None, counts: Mapping[_Counted, int]) ->
             tournament=tournament or None,
             games=number,
             rated_on=None if place.rated_ms == OPEN else day(place.rated_ms),
-            list_from=None if place.rated_ms == OPEN else day(place.rated_ms + 1),
+            list_from=list_day(pool, place.rated_ms),
             late=place.late,
             revises=place.revises,
             late_reports=LateReports.NEXT_LIST if _by_next_list(pool, place) else LateReports.TRUE_PLACE,

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import attrs
 
 from ledger.answers import marks
-from ledger.answers.asking import RESULT, day, display_name, in_force_from, in_one_snapshot, names
+from ledger.answers.asking import RESULT, day, display_name, in_one_snapshot, list_day, names
 from ledger.answers.calculations import FormulaTerm, formula_terms
 from ledger.answers.marks import GameMarks
 from ledger.answers.player_batches import PlayerBatch, player_batch, rates_whole_tournaments
@@ -25,7 +25,7 @@ from ledger.facts.words import Carry
 from ledger.handle import OpenLedger
 from ledger.journal.game_references import find_game
 from ledger.players.persons import Person
-from ledger.publishing.publications import Publications
+from ledger.publishing.publications import Publications, first_list_counting
 from ledger.ratings import queries
 from ledger.schemes.scheme import OpponentGame, Rhythm
 
@@ -164,10 +164,9 @@ def _guests(row: Mapping[str, Any]) -> set[int]:
 
 
 def _list_of(ledger: OpenLedger, pool: Pool, rated_ms: int) -> str | None:
-    """Return the first published list that counts the games of an instant, else the day from which they count."""
-    counting = [each for each in Publications(ledger).all(pool.name) if each.at_ms >= rated_ms]
-    first = min(counting, key=lambda each: (each.at_ms, -each.position), default=None)
-    return in_force_from(rated_ms) if first is None else first.name
+    """Return the first published list that counts the games of an instant, else the day of that list."""
+    first = first_list_counting(Publications(ledger).all(pool.name), rated_ms)
+    return list_day(pool, rated_ms) if first is None else first.name
 
 
 def _counted(ledger: OpenLedger, game: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from typing import Literal, TypeVar
 
 import attrs
 
-from ledger.answers.publications import due_day
+from ledger.answers.publications import DueList, due_list
 from ledger.correcting.corrections import Corrections
 from ledger.errors import LedgerError
 from ledger.facts.instants import instant_end_ms, instant_text
@@ -30,14 +30,6 @@ class HealthFault:
 
     part: Part = documented("the faulty part; ledger: it cannot be opened or read")
     fault: str = documented("what is wrong and, if not obvious, what to do")
-
-
-@attrs.frozen(kw_only=True, slots=False)
-class DueList:
-    """A rating list that is not published although its rating period is over."""
-
-    pool: str = documented("the pool")
-    day: str = documented("the last day of the rating period")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -129,7 +121,7 @@ def ledger_health(
         findings.add("disk", f"{disk.free / _GB:.1f} GB of the disk are free, less than {min_free_gb}")
     due = findings.look("list", lambda: _due_lists(ledger, now_ms - list_hours * HOUR_MS)) if position else None
     for each in due or ():
-        findings.add("list", f"pool {each.pool}: the period up to {each.day} has no published list")
+        findings.add("list", f"the list of {each.list_from} of pool {each.pool} is due (period up to {each.day})")
     waiting = findings.look("views", lambda: len(Corrections(ledger).stored(open_only=True))) if position else None
     by_part = {mark.part: mark for mark in marks}
     for mark in marks:
@@ -163,12 +155,12 @@ def _due_lists(ledger: OpenLedger, until_ms: int) -> list[DueList]:
     """Return the lists of rating periods that were over by an instant, but for those that the journal has."""
     due = []
     for pool in ledger.pools():
-        day = due_day(ledger, pool)
-        if day is None or (end_ms := instant_end_ms(day)) > until_ms:
+        each = due_list(ledger, pool)
+        if each is None or (end_ms := instant_end_ms(each.day)) > until_ms:
             continue
         # Views that are behind may lack the entry of the list.
-        if all(each.at_ms < end_ms for each in Publications(ledger).all(pool.name)):
-            due.append(DueList(pool=pool.name, day=day))
+        if all(published.at_ms < end_ms for published in Publications(ledger).all(pool.name)):
+            due.append(each)
     return due
 
 

@@ -147,7 +147,7 @@ def outdated_list(original: PublishedRating | None) -> OutdatedList:
 def outdated_lists(
     ledger: OpenLedger, pool: Pool, player: int, since_ms: int = BEGINNING
 ) -> dict[int, PublishedRating]:
-    """Return the last outdated list after each rated game of a player, by number of the game, from 1.
+    """Return the first outdated list after each rated game of a player, by number of the game, from 1.
 
     Lists of instants before *since_ms*, milliseconds since 1970, are left out.
     """
@@ -155,10 +155,10 @@ def outdated_lists(
     for original in published_ratings(ledger, pool, player, since_ms):
         if original.is_revised:
             arguments = (pool.pool, player, original.publication.at_ms)
-            # Lists come in order of their instants: of several after one game the last one stays.
+            # Lists come in order of their instants: of several after one game the first one is named.
             row = queries.fetch_first(ledger.views.connection, queries.ROW_AT, arguments)
             if row is not None:
-                lists[row["n"]] = original
+                lists.setdefault(row["n"], original)
     return lists
 
 

@@ -122,7 +122,7 @@ def games(
     """Return a player's latest rated games, newest first, with both sides' ratings before and after each, and now.
 
     ``rating`` is that after the game or, if the scheme rates by period or event, after the period or event with which
-    the game was rated. The published list is the last one between the game and the next that had another rating of the
+    the game was rated. The published list is the first one between the game and the next that had another rating of the
     player than it would have now.
 
     Args:

@@ -9,7 +9,6 @@ by the current facts. ``differences`` has the differences of two lists and their
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -25,7 +24,7 @@ from ledger.facts.json_schemas import documented, flattened
 from ledger.facts.periods import OPEN
 from ledger.handle import OpenLedger
 from ledger.journal.stored_lists import ListRow, shared_ranks
-from ledger.publishing.publications import Publication, Publications
+from ledger.publishing.publications import Publication, Publications, first_list_counting
 from ledger.ratings import queries
 from ledger.ratings.standings import Standings, rating_list_at, rows_by_player
 from ledger.runtime.calls import checked
@@ -104,14 +103,28 @@ def published_lists(ledger: OpenLedger, pool: str | None = None) -> list[Publish
     ]
 
 
+@attrs.frozen(kw_only=True, slots=False)
+class DueList:
+    """A rating list that is not published although its rating period is over."""
+
+    pool: str = documented("the pool")
+    day: str = documented("the last day of the rating period")
+    list_from: str = documented("the first day of the list: its usual name")
+
+
 @in_one_snapshot
-def due_day(ledger: OpenLedger, pool: Pool) -> str | None:
-    """Return the last day of a pool's last rating period, if it is over and no list of it was published."""
+def due_list(ledger: OpenLedger, pool: Pool) -> DueList | None:
+    """Return the list of a pool's last rating period, if that is over and no list of it was published.
+
+    The list of its last day counts as that of the next day, too.
+    """
     if pool.scheme.rhythm is not Rhythm.PERIOD:
         return None
     closing_ms = ledger.states(pool).last_closing_ms(ledger.now_ms())
     last_ms = max((each.at_ms for each in Publications(ledger).all(pool.name)), default=BEGINNING)
-    return None if closing_ms is None or last_ms >= closing_ms else day(closing_ms)
+    if closing_ms is None or last_ms >= closing_ms:
+        return None
+    return DueList(pool=pool.name, day=day(closing_ms), list_from=day(closing_ms + 1))
 
 
 @in_one_snapshot
@@ -240,7 +253,7 @@ def known_entries(ledger: OpenLedger, word: str) -> tuple[int, int]:
 
 @attrs.frozen(kw_only=True, slots=False)
 class RatingRun:
-    """A rating period or event of a pool: its games, its close, and the list published of it."""
+    """A rating period or event of a pool: its games, its close, and the first list that counts them."""
 
     as_of: str | None = documented("the day on which it closed or closes; null: nothing has closed it yet")
     event: str | None = documented("the event that was rated; null: a period")
@@ -250,7 +263,7 @@ class RatingRun:
     players: int = documented("players with a game in it", minimum=2)
     first_game: str = documented("the day on which the first of them ended")
     last_game: str = documented("the day on which the last of them ended")
-    published: str | None = documented("the list that was published of it; null: none")
+    published: str | None = documented("the first published list that counts its games; null: none")
 
 
 @attrs.frozen(kw_only=True, slots=False)
@@ -315,11 +328,12 @@ def rating_runs(ledger: OpenLedger, pool: str | None = None, *, last: int | None
                     published=None,
                 )
             )
-    for publication in Publications(ledger).all(rated_by.name):  # of the last list, its last edition
-        run = bisect_right(closings, publication.at_ms) - 1
-        if run >= 0:
-            rows[run] = attrs.evolve(rows[run], published=publication.name)
-    return rows[-most:]
+    every = Publications(ledger).all(rated_by.name)
+    firsts = [first_list_counting(every, ms) for ms in closings]
+    return [
+        attrs.evolve(row, published=None if first is None else first.name)
+        for row, first in zip(rows[-most:], firsts[-most:], strict=True)
+    ]
 
 
 @in_one_snapshot

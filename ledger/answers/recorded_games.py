@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import attrs
 
-from ledger.answers.asking import EVERY_ROW, distinct_names, in_force_from, in_one_snapshot, names, row_limit
+from ledger.answers.asking import EVERY_ROW, distinct_names, in_force_from, in_one_snapshot, list_day, names, row_limit
 from ledger.answers.corrections import describe_changes
 from ledger.answers.crosstables.editions import refuse_unknown_tournament
 from ledger.answers.crosstables.event_games import load_games
@@ -55,6 +55,7 @@ class RecordedGame:
     black_before: float | None = documented("Black's rating before it or its period, points")
     black_after: float | None = documented("Black's rating after it or its period, points")
     in_force: str | None = documented("day from which the ratings after it count; null: its period has not closed")
+    list_from: str | None = documented("first day of the list in which it counts; null: none, or of the next run")
     entry: int = documented("position of the journal's entry that recorded it", minimum=1)
     white_player: int = documented("White's number in the ledger", minimum=1)
     black_player: int = documented("Black's number in the ledger", minimum=1)
@@ -137,6 +138,7 @@ def _games_at(
             pool=pool.name,
             **_fields(ledger, pool, row),
             in_force=None if row["reason"] is not None else in_force_from(row["rated_ms"]),
+            list_from=None if row["reason"] is not None else list_day(pool, row["rated_ms"]),
             entry=row["position"],
             white_player=row["white"],
             black_player=row["black"],

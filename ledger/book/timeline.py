@@ -262,6 +262,17 @@ class Pool:
         """True if every era's scheme lists every player with a game."""
         return all(era.scheme.listed is always_listed for era in self.eras)
 
+    def next_closing(self, ms: int) -> int | None:
+        """Return the last millisecond, from an instant on, before a list of a calendar's period is in force.
+
+        None if games are not rated by period, or if rating runs are closed.
+        """
+        era = self.era_at(ms)
+        calendar = self._calendars[era]
+        if self.eras[era].scheme.rhythm is not Rhythm.PERIOD or calendar.by_runs:
+            return None
+        return periods.listing(periods.listed(ms, calendar, self.runs), calendar, self.runs)
+
     def rates_single_games_at(self, rated_ms: int) -> bool:
         """Return whether games whose rating time is *rated_ms* are each rated by itself."""
         return self.eras[self.era_at(rated_ms)].scheme.rhythm is Rhythm.GAME

@@ -8,7 +8,7 @@ otherwise; the caller supplies the names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import combinations
@@ -32,6 +32,7 @@ from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event, ListPublished, Role
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
+from ledger.facts.periods import DAY_MS
 from ledger.facts.person_names import are_different_people, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
@@ -71,6 +72,12 @@ class Publication:
     def at_ms(self) -> int:
         """The last millisecond of its instant, since 1970."""
         return instant_end_ms(self.event.as_of)
+
+
+def first_list_counting(publications: Iterable[Publication], rated_ms: int) -> Publication | None:
+    """Return the first of a pool's lists that counts the games of a place in rating order, in its last edition."""
+    counting = (each for each in publications if each.at_ms >= rated_ms)
+    return min(counting, key=lambda each: (each.at_ms, -each.position), default=None)
 
 
 @attrs.frozen
@@ -244,7 +251,7 @@ class Publications:
             scheme_version=scheme.version,
             arithmetic=arith.VERSION,
         )
-        if draft.at_ms > now_ms + rules.FUTURE_SLACK_MS:
+        if _fixed_from(draft) > now_ms + rules.FUTURE_SLACK_MS:
             raise RejectedError(
                 "ended-in-the-future",
                 event.key,
@@ -257,6 +264,8 @@ class Publications:
         """Return the suspicious features of a list to be published, compared with the list before it."""
         before = self.list_in_force_at(draft.pool.name, draft.at_ms)
         complaints = [open_proposal_complaint(proposal) for proposal in draft.open_proposals]
+        if draft.pool.next_closing(draft.at_ms) == draft.at_ms:
+            complaints.append(_last_day_complaint(draft.at_ms))
         complaints += duplicate_names(draft.rows, self.ledger.people.by_number)
         complaints += implausible_ratings(draft.rows, draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme)
         listed = set() if before is None else {row.player for row in self.rows(before)}
@@ -396,10 +405,10 @@ class Publications:
 # --- suspicious features of a list before it is published ---------------------------------------------------
 
 JUMP, VANISHED, IMPLAUSIBLE, OPEN_PROPOSAL = "jump", "vanished", "implausible", "open-proposal"
-INACTIVE, TRANSFERRED = "inactive", "transferred"
+INACTIVE, TRANSFERRED, LAST_DAY = "inactive", "transferred", "last-day"
 NAME_TWICE, NAME_SHARED, NAME_MISSPELT = "name-twice", "name-shared", "name-misspelt"
 ONLY_NOTED = frozenset(
-    {NAME_SHARED, NAME_MISSPELT, INACTIVE, TRANSFERRED}
+    {NAME_SHARED, NAME_MISSPELT, INACTIVE, TRANSFERRED, LAST_DAY}
 )  # complaints in spite of which a list is published
 
 
@@ -464,6 +473,22 @@ def implausible_ratings(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
 def open_proposal_complaint(proposal: int) -> Complaint:
     """Return a complaint about a correction that is not decided yet."""
     return Complaint(OPEN_PROPOSAL, (), f"correction {proposal} is proposed, and nobody has decided it yet")
+
+
+def _last_day_complaint(at_ms: int) -> Complaint:
+    """Return the note that a list is of the last day of a rating period."""
+    last, first = (instant_text(ms, Precision.DAY) for ms in (at_ms, at_ms + 1))
+    return Complaint(LAST_DAY, (), f"a rating period ends on {last}; its list is usually that of {first}")
+
+
+def _fixed_from(draft: PublicationDraft) -> int:
+    """Return from when on the games of a list are fixed, milliseconds since 1970.
+
+    The list of a day on which no rating period ends is that of the period before: it is known when the day begins.
+    """
+    begins_ms = draft.at_ms - DAY_MS + 1
+    closing_ms = draft.pool.next_closing(begins_ms)
+    return draft.at_ms if closing_ms is None or closing_ms <= draft.at_ms else begins_ms
 
 
 def duplicate_names(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]]) -> Iterator[Complaint]:

@@ -1,6 +1,7 @@
 """Lists that are published: frozen whatever becomes known later, original and revised side by side, and known then."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -328,7 +329,55 @@ def test_a_scheme_by_lists_publishes_its_list(make_club: Made, scheme: str, chos
     assert kept(ledger, publication) == rows
     assert as_listed(rows) != listed(ledger, "2021-02-28")
     runs = as_rows(publications.rating_runs(ledger))
-    assert [row["published"] for row in runs].count(publication.name) == 1
+    # the games of January count in it, too: nothing was published before
+    assert [row["published"] for row in runs] == [publication.name, publication.name, None]
+
+
+def test_runs_and_explanations_name_the_first_list_that_counts_the_games(make_club: Made) -> None:
+    ledger = make_club("fide", start="1800")
+    record_game(ledger, "g1", "2021-01-10")
+    first = publish(ledger, "2021-02-01").publication.name
+    record_game(ledger, "g2", "2021-03-10", 3, 4)
+    ledger.ensure_up_to_date()
+
+    def named() -> list[tuple[str | None, str | None]]:
+        runs = publications.rating_runs(ledger)
+        explained = [ledger.player(n).explain(key).list_ for n, key in ((1, "g1"), (3, "g2"))]
+        return list(zip([run.published for run in runs], explained, strict=True))
+
+    assert named() == [(first, first), (None, "2021-04-01")]
+    publish(ledger, "2021-03-01")
+    second = publish(ledger, "2021-04-01").publication.name
+    publish(ledger, "2021-05-01")
+    assert named() == [(first, first), (second, second)]
+
+
+def test_the_list_of_the_last_day_of_a_period_is_noted_and_published(make_club: Made) -> None:
+    ledger = make_club("fide", start="1800")
+    record_game(ledger, "g1", "2021-01-10")
+    note = "a rating period ends on 2021-01-31; its list is usually that of 2021-02-01"
+    assert [str(each) for each in publish(ledger, "2021-01-31").complaints] == [note]
+    for day in ("2021-01-30", "2021-02-01"):
+        assert publish(ledger, day).complaints == ()
+    by_game = make_club("elo")
+    record_game(by_game, "g1", "2021-01-10")
+    assert publish(by_game, "2021-01-31").complaints == ()
+
+
+@pytest.mark.parametrize(("now", "is_published"), [("2021-02-01T08:00", True), ("2021-01-31T22:00", False)])
+def test_the_list_of_a_period_is_published_from_the_first_minute_of_its_day_on(
+    now: str, is_published: bool, tmp_path: Path
+) -> None:
+    clock = datetime.fromisoformat(now).replace(tzinfo=UTC)
+    with Ledger.create(tmp_path / NAME, scheme="fide", settings={"start": "1800"}, clock=lambda: clock) as ledger:
+        for name in NAMES:
+            ledger.register(f"name:{name.lower()}", name)
+        record_game(ledger, "g1", "2021-01-10")
+        ledger.ensure_up_to_date()
+        for day in ("2021-01-31", "2021-02-01") if not is_published else ("2021-02-02",):
+            with pytest.raises(RejectedError, match="ended-in-the-future"):
+                publish(ledger, day)
+        assert not is_published or publish(ledger, "2021-02-01").recorded
 
 
 def test_runs_name_the_list_published_of_them(make_club: Made) -> None:

@@ -137,7 +137,7 @@ def test_the_last_game_is_the_latest_also_of_an_event_that_took_long(new_club: L
 
 
 def test_a_late_event_changes_the_rating_in_force_wherever_it_is_shown(new_club: Ledger) -> None:
-    """August brings Ann to 2020; the late open is rated with her 2000 of its first day, and changes her 2020 to 2040."""
+    """August brings Ann to 2020; the late open, rated with her 2000 of its first day, to 2040."""
     told(new_club, EVERYBODY, AUGUST)
     publish(new_club, "2025-09-01")
     told(new_club, LATE)

@@ -289,8 +289,8 @@ def test_the_desk_says_which_list_is_due_until_it_is_published(tmp_path: Path) -
         ledger.append(game_recorded("first", white=ann, black=bob, half_moves=40, ended_at="2006-09-10"))
         ledger.append(game_recorded("second", white=bob, black=ann, half_moves=40, ended_at="2006-10-10"))
         ledger.ensure_up_to_date()
-        assert [last.due for last in desk_work.work(ledger, {}).lists] == ["2006-09-30"]
-        ledger.publications.publish("2006-09-30", actor="otto")
+        assert [last.due for last in desk_work.work(ledger, {}).lists] == ["2006-10-01"]
+        ledger.publications.publish("2006-10-01", actor="otto")
         ledger.ensure_up_to_date()
         assert [last.due for last in desk_work.work(ledger, {}).lists] == [None]
 

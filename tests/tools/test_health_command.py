@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ledger.answers import health as answers
-from ledger.answers.publications import due_day
+from ledger.answers.publications import DueList, due_list
 from ledger.ledger import Ledger
 from ledger.runtime.ledger_files import sidecar
 from tests.kit.checkpoints import signed
@@ -48,7 +48,8 @@ def test_everything_that_is_wrong_is_in_one_line(
     head.write_text(f"{club_of_two.ledger.head()}\n")
     old = datetime.now(UTC).timestamp() - 200 * HOUR
     os.utime(head, (old, old))
-    monkeypatch.setattr(answers, "due_day", lambda *_: "2026-10-31")
+    due = DueList(pool="standard", day="2026-10-31", list_from="2026-11-01")
+    monkeypatch.setattr(answers, "due_list", lambda *_: due)
     (tmp_path / "none").mkdir()
     done = run("health", healthy_club, "--backups", tmp_path / "none", "--audited", head, "--free", "1000000")
     assert done.code == REFUSED
@@ -60,7 +61,7 @@ def test_everything_that_is_wrong_is_in_one_line(
     ):
         assert words in done.out
     assert "the last true audit of this ledger is 200 hours old, more than 192" in done.out
-    assert "the list of 2026-10-31 of pool standard is due" in done.out
+    assert "the list of 2026-11-01 of pool standard is due (period up to 2026-10-31)" in done.out
     assert "is due" not in run("health", healthy_club, "--list-age", "2000d").out
 
 
@@ -171,7 +172,10 @@ def test_ages_are_in_hours_or_days(age: str, code: int, healthy_club: Path, tmp_
     assert run("health", healthy_club, "--audited", head, "--audit-age", age).code == code
 
 
-def test_the_list_of_a_period_is_due_until_it_is_published(tmp_path: Path, run: Run) -> None:
+@pytest.mark.parametrize("published", ["day", "list_from"])
+def test_the_list_of_a_period_is_due_until_it_is_published_of_either_day(
+    published: str, tmp_path: Path, run: Run
+) -> None:
     path = tmp_path / "fed.db"
     with Ledger.create(path, pool="standard", scheme="fide") as ledger:
         ledger.register_many([("name:ann", "Ann"), ("name:bob", "Bob"), ("name:cleo", "Cleo")])
@@ -179,9 +183,11 @@ def test_the_list_of_a_period_is_due_until_it_is_published(tmp_path: Path, run: 
             ledger.append(seeded(player, "1800", effective_at="2025-12-01"))
         ledger.append(game_recorded("g1", ended_at="2026-01-10"))
         ledger.ensure_up_to_date()
-        (due,) = [day for pool in ledger.pools() if (day := due_day(ledger, pool))]
-    assert run("health", path).out == f"{path}: the list of {due} of pool standard is due\n"
-    assert run("publish", path, "--at", due, "--despite-complaints").code == 0
+        due = due_list(ledger, ledger.pool())
+    assert due is not None
+    words = f"the list of {due.list_from} of pool standard is due (period up to {due.day})"
+    assert run("health", path).out == f"{path}: {words}\n"
+    assert run("publish", path, "--at", getattr(due, published), "--despite-complaints").code == 0
     assert run("health", path).code == 0
 
 

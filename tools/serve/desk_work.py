@@ -42,7 +42,7 @@ class LastList:
     Attributes:
         pool: its name.
         row: the last list; None if there is none.
-        due: the last day of a rating period that is over and on no list yet; None if no list is due.
+        due: the first day of the list of a period that is over, if none is published; None if none is due.
     """
 
     pool: str
@@ -84,7 +84,8 @@ def work(ledger: Ledger, _: Query) -> WorkPage:
     for pool in ledger.pools():
         published = publications.published_lists(ledger, pool.name)
         last = published[-1] if published else None
-        lists.append(LastList(pool=pool.name, row=last, due=publications.due_day(ledger, pool)))
+        due = publications.due_list(ledger, pool)
+        lists.append(LastList(pool=pool.name, row=last, due=None if due is None else due.list_from))
     return WorkPage(
         open=len(waiting),
         cards=cards(ledger, waiting[:TO_DECIDE]),
