@@ -32,7 +32,6 @@ from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event, ListPublished, Role
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
-from ledger.facts.periods import DAY_MS
 from ledger.facts.person_names import are_different_people, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
@@ -251,7 +250,7 @@ class Publications:
             scheme_version=scheme.version,
             arithmetic=arith.VERSION,
         )
-        if _fixed_from(draft) > now_ms + rules.FUTURE_SLACK_MS:
+        if draft.at_ms > now_ms + rules.FUTURE_SLACK_MS:
             raise RejectedError(
                 "ended-in-the-future",
                 event.key,
@@ -479,16 +478,6 @@ def _last_day_complaint(at_ms: int) -> Complaint:
     """Return the note that a list is of the last day of a rating period."""
     last, first = (instant_text(ms, Precision.DAY) for ms in (at_ms, at_ms + 1))
     return Complaint(LAST_DAY, (), f"a rating period ends on {last}; its list is usually that of {first}")
-
-
-def _fixed_from(draft: PublicationDraft) -> int:
-    """Return from when on the games of a list are fixed, milliseconds since 1970.
-
-    The list of a day on which no rating period ends is that of the period before: it is known when the day begins.
-    """
-    begins_ms = draft.at_ms - DAY_MS + 1
-    closing_ms = draft.pool.next_closing(begins_ms)
-    return draft.at_ms if closing_ms is None or closing_ms <= draft.at_ms else begins_ms
 
 
 def duplicate_names(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]]) -> Iterator[Complaint]:

@@ -1,7 +1,6 @@
 """Lists that are published: frozen whatever becomes known later, original and revised side by side, and known then."""
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -362,22 +361,6 @@ def test_the_list_of_the_last_day_of_a_period_is_noted_and_published(make_club: 
     by_game = make_club("elo")
     record_game(by_game, "g1", "2021-01-10")
     assert publish(by_game, "2021-01-31").complaints == ()
-
-
-@pytest.mark.parametrize(("now", "is_published"), [("2021-02-01T08:00", True), ("2021-01-31T22:00", False)])
-def test_the_list_of_a_period_is_published_from_the_first_minute_of_its_day_on(
-    now: str, is_published: bool, tmp_path: Path
-) -> None:
-    clock = datetime.fromisoformat(now).replace(tzinfo=UTC)
-    with Ledger.create(tmp_path / NAME, scheme="fide", settings={"start": "1800"}, clock=lambda: clock) as ledger:
-        for name in NAMES:
-            ledger.register(f"name:{name.lower()}", name)
-        record_game(ledger, "g1", "2021-01-10")
-        ledger.ensure_up_to_date()
-        for day in ("2021-01-31", "2021-02-01") if not is_published else ("2021-02-02",):
-            with pytest.raises(RejectedError, match="ended-in-the-future"):
-                publish(ledger, day)
-        assert not is_published or publish(ledger, "2021-02-01").recorded
 
 
 def test_runs_name_the_list_published_of_them(make_club: Made) -> None:
