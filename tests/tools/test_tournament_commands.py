@@ -193,3 +193,19 @@ def test_an_announcement_of_a_league_says_that_it_is_rated_by_period(federation:
     assert "note: its games are not rated together: it lasts 182 days" in done.err
     done = run("open-tournament", federation, "Cup", "--start", "2025-10-01", "--end", "2025-10-09")
     assert "note:" not in done.err
+
+
+@pytest.mark.parametrize(("days", "first"), [(("31", "31"), "2025-07-28"), (("30", "31"), "2025-07-30")])
+def test_a_tournament_without_days_of_rounds_is_shown_with_its_announced_days(
+    days: tuple[str, str], first: str, federation: Path, run: Run
+) -> None:
+    rows = [f"s{n},Ann,Bob,1-0,2025-07-{day},Summer open" for n, day in enumerate(days)]
+    file = federation.with_name("summer.csv")
+    file.write_text("\n".join(["key,white,black,result,date,tournament", *rows, ""]), encoding="utf-8")
+    assert run("import", federation, file).code == 0
+    words = ("open-tournament", federation, "Summer open", "--start", "2025-07-28", "--end", "2025-07-31")
+    assert run(*words).code == 0
+    (row,) = json.loads(run("tournaments", federation, "--search", "summer").out)
+    assert (row["first_day"], row["last_day"]) == (first, "2025-07-31")
+    said = run("crosstable", federation, "Summer open", "--format", "txt").out
+    assert said.startswith(f"Summer open, {first} to 2025-07-31\n")

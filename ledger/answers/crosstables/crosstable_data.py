@@ -20,7 +20,7 @@ Mark = Literal["1", "½", "0", "+", "=", "-", "*"]
 class EditionSpan:
     """The edition of a tournament: its days, and its number among the editions of the name."""
 
-    first_day: str = documented("when its first game ended, as precisely as it is known: 1994, 2024-05-01")
+    first_day: str = documented("when its first game ended, 1994 or 2024-05-01; as announced if no round has a day")
     last_day: str = documented("the same of its last game so far")
     number: int = documented("its place among the editions of the name, from 1", minimum=1)
     of: int = documented("how many editions there are", minimum=1)

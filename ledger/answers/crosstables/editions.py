@@ -60,9 +60,15 @@ class EventFacts(NamedTuple):
 
     @property
     def days(self) -> tuple[str, str]:
-        """The first and the last day of its games or, without a game, of its rounds without one."""
+        """The first and the last day of its games or, without a game, of its rounds without one.
+
+        If no round has a day, all games count as ended on the last day: then the announced days are returned.
+        """
         days = [game.ended_at[:10] for game in self.games] or [bye.edition[:10] for bye in self.byes]
-        return min(days), max(days)
+        first, last = min(days), max(days)
+        if self.announced is not None and first == last == day(self.edition.last_ms):
+            first = day(self.edition.first_ms)
+        return first, last
 
 
 def load_events(

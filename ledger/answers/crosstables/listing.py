@@ -62,7 +62,7 @@ class TournamentRow:
 
     tournament: str = documented("the name that its games carry")
     edition: str = documented("which of how many of that name, such as 2 of 3")
-    first_day: str = documented("when its first game ended, as precisely as it is known")
+    first_day: str = documented("when its first game ended, 1994 or 2024-05-01; as announced if no round has a day")
     last_day: str = documented("the same of its last game so far")
     format: PairingFormat = documented("how it was paired")
     format_is: FormatSource = documented("announced, guessed from the games, or asked for")
@@ -78,7 +78,7 @@ class PlayedTournamentRow:
     """One edition of a tournament with one player's place, points, ratings and performance."""
 
     tournament: str = documented("the name that its games carry")
-    first_day: str = documented("when its first game ended, as precisely as it is known")
+    first_day: str = documented("when its first game ended, 1994 or 2024-05-01; as announced if no round has a day")
     last_day: str = documented("the same of its last game so far")
     format: PairingFormat = documented("how it was paired")
     place: str = documented("the player's place, such as 1, or 2-4 where it is shared")
