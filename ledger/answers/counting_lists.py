@@ -6,22 +6,28 @@ Only pools rated by period or event have such lists. A list is named by the firs
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import attrs
 
 from ledger import schemes
 from ledger.answers.asking import day, in_one_snapshot, list_day
+from ledger.book.decisions import person_of
+from ledger.book.guests import GameSides, Guests
 from ledger.book.late_reports import KnownEdition, ReportedEdition
+from ledger.book.roster import Roster
 from ledger.book.stored_editions import known_editions, rated_editions
 from ledger.book.stored_pools import era_of
+from ledger.book.stored_proposals import load_merges
 from ledger.book.timeline import Pool
+from ledger.facts.events import PlayerEntered
 from ledger.facts.instants import instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.facts.periods import OPEN
 from ledger.facts.words import LateReports
 from ledger.handle import OpenLedger
+from ledger.recording.game_rows import DAY_ALONE, PlayedDay, PlayedSides
 
 _WAITING = """
 SELECT tournament, ended_ms, rated_ms FROM games
@@ -36,6 +42,7 @@ class CountingList:
     pool: str = documented("the pool")
     tournament: str | None = documented("name of the tournament; null: games of no tournament")
     games: int = documented("how many of its games", minimum=1)
+    not_rated: int = documented("how many more of the report are of two guests, or of one without a rating", minimum=0)
     rated_on: str | None = documented("the day as of which they are rated; null: that of the next rating run")
     list_from: str | None = documented("the first day of the list in which they count; null: the same")
     late: bool = documented("whether the list of their own days was published before they were reported")
@@ -45,6 +52,13 @@ class CountingList:
     @property
     def words(self) -> str:
         """The list and the reason for it, in words."""
+        if not self.not_rated:
+            return self._where
+        more = "1 game of guests is" if self.not_rated == 1 else f"{self.not_rated:,} games of guests are"
+        return f"{self._where}; {more} not rated"
+
+    @property
+    def _where(self) -> str:
         if self.list_from is None:
             where = "in the list after the next rating run"
         else:
@@ -63,23 +77,51 @@ class _Counted(NamedTuple):
 
 
 @in_one_snapshot
-def counting_lists(ledger: OpenLedger, played: Mapping[tuple[str, str | None, str], int]) -> list[CountingList]:
+def counting_lists(
+    ledger: OpenLedger,
+    played: Mapping[PlayedDay, int],
+    sides: Iterable[PlayedSides] = (),
+    entrants: Iterable[PlayerEntered] = (),
+) -> list[CountingList]:
     """Return the lists in which games reported now count, recorded or not.
 
     Args:
         ledger: the ledger.
         played: the number of games by pool, tournament and day.
+        sides: their sides, if a pool has guests.
+        entrants: the entrants of the reports, recorded or not.
     """
     pools = {pool.name: pool for pool in ledger.pools()}
+    not_rated = _unrated_games(ledger, pools, sides, entrants)
     days: defaultdict[tuple[str, str | None], Counter[int]] = defaultdict(Counter)
     for (name, tournament, ended), number in played.items():
-        days[name, tournament][instant_ms(ended)] += number
+        days[name, tournament][instant_ms(ended)] += number - not_rated[name, tournament, ended]
     rows: list[CountingList] = []
     for (name, tournament), ends in days.items():
         pool = pools.get(name) or _new_pool(ledger, name)
         if not pool.by_game:
-            rows += _rows(pool, tournament, _places(ledger, pool, tournament, ends))
+            of_tournament = sorted(_rows(pool, tournament, _places(ledger, pool, tournament, +ends)), key=_order)
+            guests = sum(number for key, number in not_rated.items() if key[:2] == (name, tournament))
+            rows += [attrs.evolve(row, not_rated=guests * (n == 0)) for n, row in enumerate(of_tournament)]
     return sorted(rows, key=_order)
+
+
+def _unrated_games(
+    ledger: OpenLedger, pools: Mapping[str, Pool], sides: Iterable[PlayedSides], entrants: Iterable[PlayerEntered]
+) -> Counter[PlayedDay]:
+    """Return the number of games that are not rated because of guests, by pool, tournament and day."""
+    counts: Counter[PlayedDay] = Counter()
+    connection = ledger.views.connection
+    merges = load_merges(connection)
+    guests = Guests(connection, Roster(connection), merges, entrants)
+    for game in sides:
+        pool, ended_ms = pools.get(game.pool) or _new_pool(ledger, game.pool), instant_ms(game.ended_at)
+        players = (person_of(merges, game.white), person_of(merges, game.black))
+        ratings = (game.white_rating, game.black_rating)
+        met = GameSides(*players, game.tournament, ended_ms, None, *ratings)
+        if guests.of_game(pool, pool.eras[pool.era_at(ended_ms)], met) is None:
+            counts[game.pool, game.tournament, game.ended_at[:DAY_ALONE]] += 1
+    return counts
 
 
 @in_one_snapshot
@@ -131,6 +173,7 @@ def _rows(pool: Pool, tournament: str | None, counts: Mapping[_Counted, int]) ->
             pool=pool.name,
             tournament=tournament or None,
             games=number,
+            not_rated=0,
             rated_on=None if place.rated_ms == OPEN else day(place.rated_ms),
             list_from=list_day(pool, place.rated_ms),
             late=place.late,

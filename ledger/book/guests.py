@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import orjson
 
-from ledger.book.decisions import numbers_of_person
+from ledger.book.decisions import numbers_of_person, person_of
 from ledger.book.roster import Roster
 from ledger.book.timeline import Era, Pool
-from ledger.facts.events import FederationSet
+from ledger.facts.events import FederationSet, PlayerEntered
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.periods import DAY_MS
 from ledger.schemes.scheme import Seed
@@ -86,9 +86,18 @@ class Guests:
     A fact that is recorded later needs another object.
     """
 
-    def __init__(self, connection: sqlite3.Connection, roster: Roster, merges: Mapping[int, int]) -> None:
-        """Take the database of the book, its roster, and the merges in force; nothing is read."""
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        roster: Roster,
+        merges: Mapping[int, int],
+        reported: Iterable[PlayerEntered] = (),
+    ) -> None:
+        """Take the database of the book, its roster, the merges in force, and entrants that it lacks; read nothing."""
         self._connection, self._roster, self._merges = connection, roster, merges
+        self._reported: dict[tuple[str, str, int], list[PlayerEntered]] = {}
+        for entry in reported:
+            self._reported.setdefault((entry.pool, entry.tournament, person_of(merges, entry.player)), []).append(entry)
         self._federations: dict[int, list[tuple[int, str]]] = {}
         self._entries: dict[tuple[int, str, int], list[tuple[int, int, ReportedEntry]]] = {}
 
@@ -133,7 +142,9 @@ class Guests:
         place = (pool.pool, game.tournament, player)
         if place not in self._entries:
             numbers = orjson.dumps(sorted(numbers_of_person(self._merges, player))).decode()
-            rows = self._connection.execute(_ENTRIES, (numbers, *place[:2]))
+            rows = self._connection.execute(_ENTRIES, (numbers, *place[:2])).fetchall()
+            for entry in self._reported.get((pool.name, game.tournament, player), ()):
+                rows.insert(0, (instant_ms(entry.edition), entry.edition, entry.rating, entry.federation))
             self._entries[place] = [
                 (first_ms, instant_end_ms(edition) + LONGEST_EDITION_MS, ReportedEntry(rating, federation))
                 for first_ms, edition, rating, federation in rows

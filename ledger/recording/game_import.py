@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
+from functools import cached_property
 
 import attrs
 
@@ -24,17 +25,24 @@ from ledger.duplicates.repeats import Difference, ReportedEntries, match_repeats
 from ledger.errors import MalformedError, RejectedError
 from ledger.facts import codec
 from ledger.facts.event_fields import NAME_PATTERN
-from ledger.facts.events import GameRecorded, GameSupplemented, RoundWithoutGame, SchemeAdopted, WarningsAccepted
+from ledger.facts.events import (
+    GameRecorded,
+    GameSupplemented,
+    PlayerEntered,
+    RoundWithoutGame,
+    SchemeAdopted,
+    WarningsAccepted,
+)
 from ledger.facts.person_names import same_person
 from ledger.facts.source_games import KEPT_FAULTS, FaultsFound, FileFault, SourceReport, SourceRound, excerpt
-from ledger.facts.words import Brings, Colour
+from ledger.facts.words import Brings, Colour, Termination
 from ledger.journal import FindEntries, KeyTakenError, StoredEntry, Writer, late_facts, rules, stored_texts
 from ledger.journal.transactions import Entries, Transaction
 from ledger.players.verified_names import VerifiedNames
 from ledger.ratings.views import Views
 from ledger.recording.findings import ReportCheck, ReportFinding, Severity
 from ledger.recording.game_columns import GameColumns
-from ledger.recording.game_rows import GameRows, Judged, PlayedDay
+from ledger.recording.game_rows import GameRows, Judged, PlayedDay, PlayedSides
 from ledger.recording.import_register import ImportCounts, ImportNotes
 from ledger.recording.new_players import register
 from ledger.recording.pool_choice import BY_TIME_CONTROL, PoolChoice
@@ -58,7 +66,8 @@ class ImportReport(FaultsFound):
 
     Attributes:
         recorded: newly recorded games.
-        played: the number of rated ones by pool, tournament and day.
+        played: the number of rated ones by pool, tournament and day, and *sides* of these if a pool has guests.
+        entrants: the reported entrants of tournaments, recorded now or before.
         repeated: games that were recorded before with all reported facts.
         supplemented: games that were recorded before and got more facts.
         last_key: key of the last game taken: recorded, repeated or supplemented; None without one.
@@ -84,6 +93,8 @@ class ImportReport(FaultsFound):
 
     recorded: int = 0
     played: Counter[PlayedDay] = attrs.Factory(Counter)
+    sides: list[PlayedSides] = attrs.Factory(list)
+    entrants: list[PlayerEntered] = attrs.Factory(list)
     repeated: int = 0
     supplemented: int = 0
     last_key: str | None = None
@@ -426,7 +437,7 @@ class GameImport:
         recorder = ReportRecorder(transaction, self._facts, self._names, self._numbers)
         size = transaction.writer.size
         for report in kept:
-            recorder.record(report, pools[report.line])
+            self._report.entrants += recorder.record(report, pools[report.line])
         self._report.statements += transaction.writer.size - size
 
     def _append_acceptances(
@@ -625,11 +636,20 @@ class GameImport:
         entries.extend(GameRecorded.KIND, [f"game:{key}" for key in fresh.column("game")], bodies)
         self._report.recorded += len(entries.append()) - len(pools)
         self._report.played.update(fresh.played())
+        if self._may_meet_guests:
+            self._report.sides += _sides_of(fresh)
         self._reported.add(first, len(fresh))
         self._note_new(pools)
         self._report.note(self._warnings.of_games(fresh))
         if movetexts := fresh.movetexts():
             transaction.writer.store_texts(stored_texts.compressed_texts(movetexts))
+
+    @cached_property
+    def _may_meet_guests(self) -> bool:
+        """True if in some pool players of other federations are guests."""
+        entries = self._journal.find(list(self._journal.keys("scheme:", "scheme;"))).values()
+        events = (codec.decode(entry.body).event for entry in entries)
+        return any(isinstance(event, SchemeAdopted) and "federation" in event.settings for event in events)
 
     def _append_supplements(
         self, transaction: Transaction, games: GameBlock, supplements: list[tuple[int, GameSupplemented]]
@@ -640,6 +660,15 @@ class GameImport:
         if rows_with_texts:
             movetexts = games.keep([row in rows_with_texts for row in range(len(games))]).movetexts()
             transaction.writer.store_texts(stored_texts.compressed_texts(movetexts))
+
+
+def _sides_of(games: GameBlock) -> Iterator[PlayedSides]:
+    """Yield the sides of the games that ``played`` counts."""
+    rated = zip(games.column("rated"), games.column("termination"), strict=True)
+    sides = zip(*(games.column(name) for name in PlayedSides._fields), strict=True)
+    for (is_rated, termination), each in zip(rated, sides, strict=True):
+        if is_rated and termination != Termination.UNPLAYED:
+            yield PlayedSides._make(each)
 
 
 def _numbered(event: WarningsAccepted, find: FindEntries) -> WarningsAccepted:

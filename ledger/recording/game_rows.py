@@ -40,6 +40,20 @@ class FirstRatedGame(NamedTuple):
 
 
 PlayedDay = tuple[str, str | None, str]  # pool, tournament and day of games
+
+
+class PlayedSides(NamedTuple):
+    """The players of a game with the ratings that its source shows, in the fields of ``GameRecorded``."""
+
+    pool: str
+    tournament: str | None
+    ended_at: str
+    white: int
+    black: int
+    white_rating: int | None
+    black_rating: int | None
+
+
 Judged = tuple[int, int, GameRecorded | str]
 """The place of a game among others, its line, and its event or why it is none."""
 

@@ -142,8 +142,8 @@ class ReportRecorder:
         self._transaction, self._facts, self._names, self._numbers = transaction, facts, names, numbers
         self._details = DetailsRecorder(transaction, facts, names)
 
-    def record(self, report: SourceReport, pool: str) -> None:
-        """Record what a report states, as far as it is new."""
+    def record(self, report: SourceReport, pool: str) -> list[PlayerEntered]:
+        """Record what a report states, as far as it is new; return its entrants."""
         self._describe(report, pool)
         details = {
             self._numbers[entrant.player_id]: readable_details(entrant.details)[0] for entrant in report.entrants
@@ -164,6 +164,7 @@ class ReportRecorder:
         ]
         self._transaction.append(self._numbered(entrants))
         self._details.record({player: said for player, said in details.items() if said.stated()}, report.edition)
+        return entrants
 
     def arbiters(self, pool: str, tournament: str, edition: str) -> str | None:
         """Return the last stored text about the arbiters of an edition; None without one."""

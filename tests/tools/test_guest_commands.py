@@ -108,3 +108,26 @@ def test_an_import_with_guests_is_taken_back_and_recorded_again(norway: Path, ru
     assert run("import", norway, norway.with_name("open.trf")).code == 0
     assert ratings(run, norway) == {"Ann": 1994.0, "Bob": 1931.0}
     assert run("audit", norway).out.startswith("TRUE")
+
+
+SECOND = OPEN.replace(b"National", b"Second").replace(b"24/03", b"24/04").replace(b"2000 NOR", b"2000 SWE")
+THIRD = b"""white_id,white,black_id,black,result,ended_at,white_rating,tournament
+fide:3,Mia,fide:2,Bob,1-0,2024-05-05,2300,Third open
+fide:3,Mia,fide:1,Ann,1-0,2024-05-06,2300,Third open
+"""
+
+
+def test_an_import_and_its_dry_run_count_no_game_between_guests(norway: Path, tmp_path: Path, run: Run) -> None:
+    """Mia and, by the report of April and her transfer in May, Ann are guests: their games are not rated."""
+    assert run("player", "set", norway, "Mia", "--federation", "SWE", "--since", "2024-05-01").code == 0
+    assert run("player", "set", norway, "Ann", "--federation", "DEN", "--since", "2024-05-01").code == 0
+    second, third = written(tmp_path, "second.trf", SECOND), written(tmp_path, "third.csv", THIRD)
+    for more in (["--dry-run"], []):
+        done = run("import", norway, second, "--accept", "federation-differs", *more)
+        words = "tournament 'Second open': 2 games count in the list of 2024-05-01; 1 game of guests is not rated"
+        assert (done.code, f"{second}: {words}\n" in done.err) == (0, True), done.err
+        done = run("import", norway, third, *more)
+        words = "tournament 'Third open': 1 game counts in the list of 2024-06-01; 1 game of guests is not rated"
+        assert (done.code, f"{third}: {words}\n" in done.err) == (0, True), done.err
+    rows = json.loads(run("query", norway, "SELECT reason FROM games WHERE ended_at > '2024-04'").out)
+    assert [row["reason"] for row in rows] == ["guest", None, None, None, "guest"]

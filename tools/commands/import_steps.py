@@ -168,7 +168,8 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
             dry_run=preview is not None,
             number=report.number,
         )
-    tell_counting_lists(ledger, counting_lists(ledger, report.played), f"{source.reading.name}: ")
+    lists = counting_lists(ledger, report.played, report.sides, report.entrants)
+    tell_counting_lists(ledger, lists, f"{source.reading.name}: ")
     return is_good
 
 

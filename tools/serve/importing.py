@@ -365,7 +365,7 @@ def _account(
         "tournaments": [_opening(each) for each in missing_announcements(ledger, reading.tournaments, choice.pool)][
             :MOST_TOLD
         ],
-        "lists": as_rows(counting_lists(ledger, report.played)[:MOST_TOLD]),
+        "lists": as_rows(counting_lists(ledger, report.played, report.sides, report.entrants)[:MOST_TOLD]),
         "position": ledger.journal.size(),
         "number": report.number,
     }
