@@ -187,13 +187,13 @@ POOL_PLANS = {
         "CREATE BLOOM FILTER",
     ],
     "COUNTED_OF_FEW_ACTIVE": [
-        "SEARCH current USING INDEX current_by_last_game (pool=? AND ended_ms>?)", "LIST SUBQUERY 1", OF_NUMBERS,
+        "SEARCH current USING INDEX current_by_last_game (pool=? AND latest_ms>?)", "LIST SUBQUERY 1", OF_NUMBERS,
         "CREATE BLOOM FILTER",
     ],
     "RANKING_OF_FEW_ACTIVE": [
-        "SEARCH current USING INDEX current_by_last_game (pool=? AND ended_ms>?)", "USE TEMP B-TREE FOR ORDER BY",
+        "SEARCH current USING INDEX current_by_last_game (pool=? AND latest_ms>?)", "USE TEMP B-TREE FOR ORDER BY",
     ],
-    "MANY_ACTIVE": ["SEARCH current USING COVERING INDEX current_by_last_game (pool=? AND ended_ms>?)"],
+    "MANY_ACTIVE": ["SEARCH current USING COVERING INDEX current_by_last_game (pool=? AND latest_ms>?)"],
     "RATINGS_AT": [
         "SEARCH current USING COVERING INDEX current_by_rating (pool=?)",
         BY_GAME_NUMBER.format("h"),
