@@ -60,7 +60,7 @@ def test_everything_that_is_wrong_is_in_one_line(
     ):
         assert words in done.out
     assert "the last true audit of this ledger is 200 hours old, more than 192" in done.out
-    assert "the list of 2026-10-31 of pool standard is due" in done.out
+    assert "pool standard: the period up to 2026-10-31 has no published list" in done.out
     assert "is due" not in run("health", healthy_club, "--list-age", "2000d").out
 
 
@@ -180,7 +180,7 @@ def test_the_list_of_a_period_is_due_until_it_is_published(tmp_path: Path, run: 
         ledger.append(game_recorded("g1", ended_at="2026-01-10"))
         ledger.ensure_up_to_date()
         (due,) = [day for pool in ledger.pools() if (day := due_day(ledger, pool))]
-    assert run("health", path).out == f"{path}: the list of {due} of pool standard is due\n"
+    assert run("health", path).out == f"{path}: pool standard: the period up to {due} has no published list\n"
     assert run("publish", path, "--at", due, "--despite-complaints").code == 0
     assert run("health", path).code == 0
 

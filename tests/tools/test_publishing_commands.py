@@ -237,7 +237,7 @@ def test_complaints_are_named_and_nothing_is_recorded(published_club: Path, run:
     assert (done.code, done.out, size(published_club)) == (REFUSED, "", before)
     assert done.err.splitlines() == [
         "name-twice: ann (player 13) has the name of player 17, too",
-        "error: 1 complaint: nothing was recorded; mend what is wrong, or publish with --despite-complaints",
+        "error: 1 complaint: nothing was recorded; correct what is wrong, or publish with --despite-complaints",
     ]
     done = run("publish", published_club, "--at", "2006-09-30", "--despite-complaints")
     assert (done.code, size(published_club)) == (0, before + 1)
@@ -349,7 +349,7 @@ def test_where_late_reports_count_at_their_places_the_import_names_the_list_that
 ) -> None:
     path = federation(tmp_path, run, "late_reports=true-place")
     said = run("import", path, tmp_path / "late.csv").err
-    assert "'Late open': 1 game counts in the list of 2025-09-01, which is published already and is revised" in said
+    assert "'Late open': 1 game counts in the list of 2025-09-01, which is published and thereby revised" in said
     assert "'September open': 1 game counts in the list of 2025-10-01\n" in said
 
 
