@@ -18,9 +18,9 @@ from ledger.answers.player_details import details_at
 from ledger.book import decisions
 from ledger.book.stored_proposals import load_merges
 from ledger.book.taken_back import players_taken_back
-from ledger.book.timeline import Pool
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.facts.instants import instant_end_ms, instant_ms
+from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.name_agreement import NameAgreement, are_near, name_agreement
 from ledger.facts.periods import DAY_MS
 from ledger.facts.person_names import WITHOUT_CASE, are_different_people, folded, register_of, spelt
@@ -32,7 +32,7 @@ from ledger.players.persons import Person
 from ledger.publishing.publications import Publication, Publications
 from ledger.recording.findings import NO_CLASS, ReportCheck, ReportFinding, accepted_codes
 from ledger.recording.pool_choice import BY_TIME_CONTROL, PoolChoice
-from ledger.recording.report_checks import HIGHEST, performance_findings, structure_findings
+from ledger.recording.report_checks import HIGHEST, TOURNAMENT_DAYS, performance_findings, structure_findings
 from ledger.registering.registry import Registry
 
 RATED_BY_FIDE = frozenset({"fide"})  # schemes whose pools have the ratings that tournament reports show
@@ -174,6 +174,10 @@ class _ListRatings:
                 ratings.setdefault(shown, f"in pool {self.pool.name!r} on {each}")
         return {} if ratings.keys() <= {UNRATED} else ratings
 
+    def first_list_ms(self, player: int) -> int:
+        """Return from when a player has a list rating, milliseconds since 1970; ``BEGINNING`` without one."""
+        return min((seed.ms for seed in self._states.seeds(player)), default=BEGINNING)
+
     def _seed(self, player: int, ms: int) -> float | None:
         stored = self._states.seed_at(player, ms)
         return None if stored is None else stored.seed.rating
@@ -216,6 +220,7 @@ class _Comparison:
         listed = {side.entrant.start_number: self._ratings(side) for side in certain}
         if not self._are_of_the_pool(certain, listed):
             listed = {rank: {} for rank in listed}
+        yield from self._before_any_list(certain, listed)
         yield from self._ratings_differ(certain, listed)
         for side in certain:
             if side.shown > HIGHEST and side.has_number and not listed[side.entrant.start_number]:
@@ -392,6 +397,22 @@ class _Comparison:
             side.shown in listed[side.entrant.start_number] for side in sides if listed[side.entrant.start_number]
         ]
         return sum(agreements) >= _LEAST_LISTED and 2 * sum(agreements) > len(agreements)
+
+    def _before_any_list(
+        self, sides: Sequence[_Side], listed: Mapping[int, Mapping[int, str]]
+    ) -> Iterator[ReportFinding]:
+        """Yield the day of a tournament long before the first list of most of its players: its year may be wrong."""
+        if self._lists is None:
+            return
+        last_day = self._report.last_day or self._report.edition
+        late_ms = instant_end_ms(last_day) + TOURNAMENT_DAYS * DAY_MS
+        unrated = [side.player for side in sides if side.player and not listed[side.entrant.start_number]]
+        firsts = [first_ms for player in unrated if (first_ms := self._lists.first_list_ms(player)) > late_ms]
+        if len(firsts) >= _LEAST_LISTED and 2 * len(firsts) > len(sides):
+            first_day = instant_text(min(firsts), Precision.DAY)
+            players = f"{len(firsts):,} of its {len(self._sides):,} players"
+            message = f"the tournament ended on {last_day}, and {players} are first on the list of {first_day}"
+            yield ReportFinding(self._report.lines.get("042", self._report.line), "days-unlikely", message)
 
     def _ratings_differ(
         self, sides: Sequence[_Side], listed: Mapping[int, Mapping[int, str]]

@@ -208,8 +208,10 @@ class Publications:
 
         Raises:
             ProjectionError: it has a rating that no list can show.
+            RejectedError: ``ended-in-the-future``.
         """
         at_ms = instant_end_ms(as_of)
+        self._check_past(f"{_FIRST}{self.ledger.pool(pool).name}@{as_of}", as_of, self.ledger.now_ms())
         with self.ledger.views.read_snapshot() as head:
             connection, rated_by = self.ledger.views.connection, self.ledger.pool(pool)
             rows = rating_list_at(connection, rated_by, at_ms)
@@ -250,14 +252,18 @@ class Publications:
             scheme_version=scheme.version,
             arithmetic=arith.VERSION,
         )
-        if draft.at_ms > now_ms + rules.FUTURE_SLACK_MS:
+        self._check_past(event.key, as_of, now_ms)
+        return event
+
+    @staticmethod
+    def _check_past(key: str, as_of: str, now_ms: int) -> None:
+        if instant_end_ms(as_of) > now_ms + rules.FUTURE_SLACK_MS:
             raise RejectedError(
                 "ended-in-the-future",
-                event.key,
+                key,
                 f"the list is of {as_of}, but it is {rules.recorded_text(now_ms)} now; check the date and this "
                 "machine's clock",
             )
-        return event
 
     def complaints(self, draft: PublicationDraft) -> list[Complaint]:
         """Return the suspicious features of a list to be published, compared with the list before it."""
@@ -269,7 +275,9 @@ class Publications:
         complaints += implausible_ratings(draft.rows, draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme)
         listed = set() if before is None else {row.player for row in self.rows(before)}
         complaints += misspelt_names(draft.rows, self.ledger.people.by_number, listed)
-        if before is not None:
+        if before is not None and listed and not draft.rows:
+            complaints.append(Complaint(EMPTY, (), f"nobody is on the list, and {len(listed):,} are on {before.name}"))
+        elif before is not None:
             rows = rows_by_player(self.rows(before))
             by_rule = partial(self._departure_by_rule, draft)
             complaints += jumps_and_departures(draft.rows, rows, before.name, draft.largest_jump, by_rule)
@@ -405,6 +413,7 @@ class Publications:
 
 JUMP, VANISHED, IMPLAUSIBLE, OPEN_PROPOSAL = "jump", "vanished", "implausible", "open-proposal"
 INACTIVE, TRANSFERRED, LAST_DAY = "inactive", "transferred", "last-day"
+EMPTY = "empty"
 NAME_TWICE, NAME_SHARED, NAME_MISSPELT = "name-twice", "name-shared", "name-misspelt"
 ONLY_NOTED = frozenset(
     {NAME_SHARED, NAME_MISSPELT, INACTIVE, TRANSFERRED, LAST_DAY}

@@ -182,7 +182,8 @@ CHECKS: Mapping[str, Check] = {
     ),
     "days-unlikely": Check(
         Severity.WARNING,
-        "a tournament lasts more than a year, or begins or ends more than a month from its rounds",
+        "a tournament lasts more than a year, begins or ends more than a month from its rounds, or was more than a "
+        "year before the first list of most of its players",
         "correct the year or the month (042, 052)",
     ),
     "rating-unlikely": Check(

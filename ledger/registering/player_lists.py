@@ -115,6 +115,19 @@ class _ListNews:
     fresh: DataFrame | None = None
 
 
+def _plausible(pool: Pool) -> tuple[float, float]:
+    """Return the lowest and the highest rating that a person may have by the pool's latest scheme."""
+    return pool.eras[-1].scheme.plausible
+
+
+def _rating_faults(row: Mapping[str, Any], kind: str, pool: Pool) -> Iterator[str]:
+    """Yield the fault of a rating that nobody has."""
+    column = _rating_columns(kind)[0]
+    low, high = _plausible(pool)
+    if row[column] is not None and not low <= float(row[column]) <= high:
+        yield f"the rating {row[column]} is beyond {low:g} to {high:g}: correct it @ $.{column}"
+
+
 @attrs.define
 class ListImport:
     """The import of one list of players, with the arguments of ``Registry.take_list``; the views are up to date."""
@@ -227,6 +240,9 @@ class ListImport:
                 pairs = zip(_rating_columns(kind), _rating_columns(""), strict=True)
                 of_kind = frame.select(pl.col(column).alias(name) for column, name in pairs)
                 suspected |= codec_columns.suspects(of_kind, RatingSeeded)
+            for kind, pool in self._pools.items():
+                rating = pl.col(_rating_columns(kind)[0]).cast(pl.Float64, strict=False)
+                suspected |= frame.select(~rating.is_between(*_plausible(pool))).to_series().fill_null(value=False)
             suspects = frame.filter(suspected)
             if not len(suspects):
                 continue
@@ -258,7 +274,7 @@ class ListImport:
             if rating is not None:
                 with noted_faults(faults):
                     PriorRating(rating=rating, k_factor=k_factor, since=row["since"]).seed(1, self._pools[kind].name)
-        return faults
+        return faults or [fault for kind, pool in self._pools.items() for fault in _rating_faults(row, kind, pool)]
 
     def _refuse_doubles(self, frames: Sequence[DataFrame]) -> None:
         """Report players who are in a list twice."""

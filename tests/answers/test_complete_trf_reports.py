@@ -120,7 +120,7 @@ def test_what_fide_would_miss_is_said_before_and_strict_writes_nothing(
         "092: the type of tournament is missing",
         "102: the chief arbiter is missing",
         "122: the time control is missing",
-        "132: the day is missing of round 1",
+        "132: the day is missing for round 1",
         "142: 2 rounds are announced, and only 1 are recorded",
         "001, column 10: sex missing of 2 players: Ann; Bob",
         "001, columns 54-56: federation missing of 2 players: Ann; Bob",
@@ -268,6 +268,8 @@ def test_data_about_players_are_in_the_people_file_alone_and_erased_with_the_nam
 def test_the_names_of_arbiters_are_erased_for_good(empty_club: Path, run: Run) -> None:
     recorded(empty_club, run, TRF16)
     assert b"Arbiter, Anna" in sidecar(empty_club, "people").read_bytes()
+    refused = run("describe-tournament", empty_club, "Sprung open", "--erase-arbiters")
+    assert (refused.code, "Sprung open" in refused.err) == (1, True)
     assert "1 text" in run("describe-tournament", empty_club, "Spring open", "--erase-arbiters").err
     assert b"Arbiter, Anna" not in sidecar(empty_club, "people").read_bytes()
     assert audit(empty_club).ok

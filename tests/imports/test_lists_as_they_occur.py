@@ -73,6 +73,14 @@ def test_a_list_is_taken_without_its_faulty_lines_if_that_is_asked_for(
     )
 
 
+def test_a_rating_that_nobody_has_is_refused_with_its_line(empty_club: Path, tmp_path: Path, run: Run) -> None:
+    path = written(tmp_path, "a.csv", GOOD + b"fide:109,Typed Twice,25580,2026-09-01\n")
+    done = run("players", "import", empty_club, path)
+    assert (done.code, "the rating 25580 is beyond -1000 to 4000" in done.err) == (1, True)
+    with Ledger.open(empty_club) as ledger:
+        assert ledger.journal.size() == 1
+
+
 def test_the_same_numbers_under_another_name_of_the_list_are_known(empty_club: Path, tmp_path: Path, run: Run) -> None:
     path = written(tmp_path, "a.csv", GOOD)
     for name in ("September", "list of September", None):

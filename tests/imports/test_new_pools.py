@@ -40,5 +40,5 @@ def test_a_game_that_a_file_tells_twice_stands_where_its_supplement_says_in_a_ne
 ) -> None:
     rows = "key,white,black,result,ended_at,half_moves\nk1,Ann,Bob,1-0,2024-05-03,\nk1,Ann,Bob,1-0,2024-05-03,40\n"
     done = run("import", empty_club, written(tmp_path, "a.csv", rows.encode()), "--pool", "rapid", "--new-pool")
-    assert (done.code, "told with more now" in done.err, "new pools: rapid" in done.err) == (0, True, True)
+    assert (done.code, "with new details" in done.err, "new pools: rapid" in done.err) == (0, True, True)
     assert run("audit", empty_club).code == 0

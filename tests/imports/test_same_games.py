@@ -33,7 +33,7 @@ def test_a_csv_of_fics_games_after_their_pgn_tells_nothing_new(run: Run, tmp_pat
     assert again.endswith("(csv): 0 games recorded, 3 known already")
     first, then = imported(run, tmp_path, csv, FICS_PGN, source="fics")
     assert ": 3 games recorded, 0 known already" in first
-    assert f": {count - 3} games recorded, 0 known already, 3 known already and told with more now" in then
+    assert f": {count - 3} games recorded, 0 known already, 3 known already, with new details" in then
 
 
 def test_a_field_that_really_differs_is_named_and_no_other(run: Run, tmp_path: Path) -> None:

@@ -85,6 +85,10 @@ def without_days(lines: Lines) -> None:
     lines[3], lines[4], lines[8] = "042", "052", "132"
 
 
+def ten_years_early(lines: Lines) -> None:
+    lines[:HEAD] = [line.replace("2024/", "2014/").replace(" 24/", " 14/") for line in lines[:HEAD]]
+
+
 def reverse(lines: Lines, rank: int) -> None:
     """Exchange won and lost in all games of a player."""
     for number in range(1, 8):
@@ -192,6 +196,7 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
     "a rating has a letter": ("line-unreadable", 16, lambda lines: put(lines, 7, 51, "O")),
     "the tournament begins a year early": ("days-unlikely", 4, lambda lines: put(lines, -5, 5, "2023")),
     "the tournament ends a year late": ("days-unlikely", 5, lambda lines: put(lines, -4, 5, "2025")),
+    "the year is wrong throughout": ("days-unlikely", 4, ten_years_early),
     "a new player has a rating of nobody": ("rating-unlikely", HEAD + 25, lambda lines: lines.append(GUEST)),
     "the report has no days": ("day-missing", 1, without_days),
     "all results of a player are reversed": ("exceptional-performance", 11, lambda lines: reverse(lines, 2)),

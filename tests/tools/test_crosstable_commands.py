@@ -47,6 +47,7 @@ def test_the_tournaments_of_a_player(cup: Path, run: Run) -> None:
 
 def test_a_table_is_text_unless_something_else_is_asked_for(cup: Path, run: Run) -> None:
     done = run("crosstable", cup, "=Cup")
+    assert run("crosstable", cup, "=Cup", "-t").out == done.out
     assert done.out.startswith("=Cup, 2024-05-01 to 2024-05-03\n")
     assert "the last of 2 editions" in done.err
     assert json.loads(run("crosstable", cup, "=Cup", "--format", "json").out)["players"] == 3

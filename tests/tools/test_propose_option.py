@@ -178,6 +178,8 @@ def test_a_list_of_players_is_proposed_by_the_line_that_its_refusal_names(four_e
     assert (done.code, done.err.count("needs-a-proposal: "), facts(four_eyed)) == (REFUSED, 2, there)
     line = shlex.split(done.err[done.err.index("rating-ledger ") :])
     assert line[-5:] == ["--propose", "--reason", "...", "--by", "NAME"]
+    looked = run("players", "import", four_eyed, members, "--dry-run", "-t")
+    assert shlex.split(looked.err[looked.err.index("rating-ledger ") :].splitlines()[0]) == line, "without the look"
     done = run(*line[1:])
     assert (done.code, done.out.startswith("proposal 1 is open: 'correct ")) == (0, True), done.err
     assert "3 players, 1 of them new, 1 rating, 2 facts proposed" in done.err

@@ -152,6 +152,8 @@ def _for_people(rows: Sequence[output.Row]) -> list[output.Row]:
 @click.option(
     "--format", "kind", type=click.Choice(FORMATS), help="By default as FILE is named, and txt without a file."
 )
+@click.option("-t", "--table", "kind", flag_value="txt", help="Output as text for people.")
+@click.option("--csv", "kind", flag_value="csv", help="Output as CSV.")
 @click.option("--theme", type=click.Choice(["light", "dark"]), help="Of svg and png; svg goes by the reader's system.")
 @click.option("--raw", is_flag=True, help="CSV without apostrophes before what a spreadsheet would run.")
 @INTO

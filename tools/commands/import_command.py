@@ -248,7 +248,7 @@ def _imported(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish) -> li
 def _previewed(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish, first: int) -> list[bool]:
     with closing(ImportPreview(ledger, first)) as preview:
         good = [import_file(ledger, path, attrs.evolve(wish, sheet=sheet), preview) for path, sheet in parts]
-        show_preview(preview)
+        show_preview(preview, are_good=all(good))
     return good
 
 

@@ -194,8 +194,8 @@ def save_differences(ledger: Ledger, path: str, differences: Sequence[Difference
     output.remark(f"{path}: corrections of {counted(len(games), 'game')}: '{command}' proposes them")
 
 
-def show_preview(preview: ImportPreview) -> None:
-    """The first games that would be recorded, the players who would be new, how many games each pool would get."""
+def show_preview(preview: ImportPreview, *, are_good: bool) -> None:
+    """Print the first games, the new players, and how many games each pool would get if all files *are_good*."""
     games = preview.games()
     if games:
         shown = [field.name for field in attrs.fields(UnderstoodGame)]
@@ -210,7 +210,8 @@ def show_preview(preview: ImportPreview) -> None:
         if len(players) > PLAYERS_SHOWN:
             output.answer(f"and {len(players) - PLAYERS_SHOWN:,} more")
     for pool, count in sorted(preview.pools.items()):
-        output.remark(f"pool {pool!r}: {counted(count, 'game')} would be recorded")
+        words = "would be recorded" if are_good else "understood; nothing would be recorded of what is refused above"
+        output.remark(f"pool {pool!r}: {counted(count, 'game')} {words}")
     output.remark("dry run: nothing was written")
 
 
@@ -266,7 +267,7 @@ def _tell(
         why = " (--strict)" if fmt.partition(",")[0] not in REPORTS else ""
         words.append(_faulty(source, faults, count) + (f": nothing recorded{why}" if is_whole else ""))
     output.remark(f"{name} ({fmt}): {', '.join(words)}")
-    if report.unaccepted:
+    if report.unaccepted and not count:
         options = " ".join(f"--accept {code}" for code in report.unaccepted)
         output.remark(
             f"{name}: nothing is recorded with these warnings: correct the report, or accept them by {options}"

@@ -29,6 +29,7 @@ from .token_options import recorded_by, token_given
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 CHANGES_SHOWN = 20
+_OF_A_LOOK = {"dry_run", "fmt", "raw"}  # options that choose how a dry run is shown: no proposal takes them
 _KEPT = "tools.commands.proposal_options."  # under such names a command's context keeps what the options say
 
 
@@ -161,6 +162,8 @@ def _line_given() -> list[str]:
     for parameter in context.command.params:
         name = str(parameter.name)
         if context.get_parameter_source(name) is not ParameterSource.COMMANDLINE or name not in context.params:
+            continue
+        if name in _OF_A_LOOK:
             continue
         value = context.params[name]
         for each in value if isinstance(value, tuple) else [value]:

@@ -80,7 +80,7 @@ def show(
 
     \b
     Example:
-      rating-ledger show club.db 'jishanshaikh4'
+      rating-ledger show club.db 'Ann Ek'
       rating-ledger show club.db lichess:ann --at 2019-01-31 -t
     """
     with open_up_to_date(db_path, verify=verify, known_at=known_at, as_if=as_if) as ledger:

@@ -296,6 +296,8 @@ def describe_tournament(
         bring_up_to_date(ledger)
         if erase_arbiters:
             count = erase(ledger, tournament, pool=name, token=token_given(ledger, None))
+            if not count:
+                first_day_of_edition(ledger, name, tournament, edition)  # which names no unknown tournament
             output.remark(f"{tournament!r}: {counted(count, 'text')} about arbiters erased; copies may still have them")
             return
         day = first_day_of_edition(ledger, name, tournament, edition)
