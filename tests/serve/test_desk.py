@@ -232,7 +232,7 @@ def with_warnings_accepted(address: str, token: str, sent: Mapping[str, tuple[st
         looked = officer.send(officer.form(officer.look("/desk/import"), "/desk/import"), files=sent)
         done = officer.send(officer.form(looked, "/desk/import/confirm"), {"accept_points-differ": "yes"})
         place = done.headers["location"]
-        until(lambda: "ecorded: open.trf" in words(officer.look(place).text))
+        until(lambda: "accepted" in words(officer.look(place).text))
         return words(officer.look(place).text)
 
 
