@@ -54,7 +54,7 @@ class Clerk(Officer):
         accepted = {f"accept_{accept}": "yes"} if accept else {}
         done = self.send(self.form(looked, "/desk/import/confirm"), accepted)
         place = done.headers["location"]
-        until(lambda: re.search("(Not r|R)ecorded: ", words(self.look(place).text)))
+        until(lambda: bool(re.search("(Not r|R)ecorded: ", words(self.look(place).text))))
         return words(self.look(place).text)
 
     def propose(self, page: str, **typed: str) -> str:
