@@ -47,7 +47,7 @@ RECREATE = (
 RANKED = "CREATE INDEX current_by_rating ON current(pool, listed, rating DESC, player)"
 CURRENT = (
     "pool INTEGER NOT NULL, player INTEGER NOT NULL, n INTEGER NOT NULL, rating {} NOT NULL, "
-    "game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL, "
+    "game INTEGER NOT NULL, ended_ms INTEGER NOT NULL, rated_ms INTEGER NOT NULL, latest_ms INTEGER NOT NULL, "
     "listed INTEGER NOT NULL CHECK(listed IN (0, 1, 2)), PRIMARY KEY(pool, player)"
 )
 
@@ -64,7 +64,7 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
         "birth_year is 1970, the journal gives None",
     ),
     "extra row at the end": (
-        ("INSERT INTO current VALUES (1, 99, 1, 3000.0, 12, 0, 0, 1)",),
+        ("INSERT INTO current VALUES (1, 99, 1, 3000.0, 12, 0, 0, 0, 1)",),
         "current", "pool 1, player 99", "the row does not follow from any entry",
     ),
     "edited word on who is listed": (
@@ -158,7 +158,7 @@ VIEWS: dict[str, tuple[tuple[str, ...], str, str, str]] = {
     ),
     "edited identity of a projector": (
         ("UPDATE projections SET identity = 'x' WHERE name = 'history'",), "projections", "name history",
-        "identity is 'x', the journal gives '[\"history\",4,",
+        "identity is 'x', the journal gives '[\"history\",5,",
     ),
     "edited version of a scheme": (
         ("UPDATE projections SET identity = '77' WHERE name = 'scheme chessworld'",), "projections",

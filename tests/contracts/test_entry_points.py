@@ -352,7 +352,7 @@ def test_games_of_a_file_after_a_closing_are_of_the_next_edition_as_appended_one
                 ledger.append(game_recorded("csv:c21", tournament=CUP, ended_at="2026-11-21", termination=termination))
             else:
                 done = run("import", path, tmp_path / "games.csv")
-                assert (done.code, "counts as one of another edition" in done.err) == (0, True), done.err
+                assert (done.code, "it counts in another edition" in done.err) == (0, True), done.err
             rows = ledger.rows("games", "tournament = ? ORDER BY ended_ms", (CUP,))
             standing.append([(row["key"], row["reason"], row["rated_ms"], row["batch"]) for row in rows])
         assert run("audit", path).out.startswith("TRUE")

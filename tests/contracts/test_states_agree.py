@@ -188,6 +188,11 @@ class Rule:
     def before_game(self, row: Row) -> float | None:
         era = self.pool.eras[self.pool.era_at(row["ended_ms"])]
         if era.scheme.rhythm is not Rhythm.GAME:
+            place = (row["rated_ms"], row["batch"])
+            last = [each for each in self.rows[row["player"]] if (each["rated_ms"], each["batch"]) < place][-1:]
+            if last and last[0]["rated_ms"] >= row["ended_ms"]:
+                # games of a later list were rated in between: it is their rating that changed
+                return self.rating(row["player"], last[0]["rated_ms"], last=last[0])[1]
             return self.at(row["player"], row["ended_ms"], before=True)[1]
         earlier = self.rows[row["player"]][: row["n"] - 1]
         return self.rating(row["player"], row["ended_ms"], last=earlier[-1] if earlier else None)[1]

@@ -118,7 +118,7 @@ def test_an_import_writes_the_corrections_that_take_the_word_of_the_files(
     assert f"{second}:3: exists-with-different-black" in done.err
     assert f"{second}:2:" not in done.err
     assert "1 game recorded, 1 known already" in done.err
-    assert "1 known game told otherwise, 1 faulty game, 1 fault" in done.err
+    assert "1 known game contradicted, 1 faulty game, 1 fault" in done.err
     assert f"{batch}: corrections of 1 game: 'correct {empty_club} batch {batch} --reason" in done.err
     assert run("correct", empty_club, "batch", batch, "--reason", "casual", "--by", "eve").code == 0
     assert run("correct", empty_club, "approve", 1, "--by", "adam").code == 0
