@@ -55,7 +55,8 @@ class Rule:
         self._games = {row["position"]: row for row in ledger.rows("games")}
         self.rows: dict[int, list[Row]] = {}
         for row in ledger.rows("history", "pool = ? ORDER BY player, n", (pool.pool,)):
-            self.rows.setdefault(row["player"], []).append({**row, "rated_ms": self._games[row["game"]]["rated_ms"]})
+            placed = {name: self._games[row["game"]][name] for name in ("rated_ms", "batch")}
+            self.rows.setdefault(row["player"], []).append({**row, **placed})
         self._declared = {row["player"]: row for row in ledger.rows("players")}
         self._changes = list(ledger.rows("changes", "1 ORDER BY effective_ms, effective_at"))
         self._seeds = list(ledger.rows("seeds", "pool = ? ORDER BY effective_ms, effective_at", (pool.pool,)))
@@ -93,14 +94,18 @@ class Rule:
         """Lists later than what the batches up to a row took into account: those of their player's first game in it."""
         batches: dict[tuple[int, str], list[Row]] = {}
         for row in self.rows[player][: last["n"]]:
-            batches.setdefault((row["rated_ms"], self._games[row["game"]]["batch"]), []).append(row)
+            batches.setdefault((row["rated_ms"], row["batch"]), []).append(row)
         taken = -(2**62)
         for (place, _), rows in batches.items():
-            era = self.pool.eras[self.pool.era_at(place)]
-            looks_back = era.settings.get("by_event") and era.scheme.in_force is not None and place != OPEN
-            taken = max(taken, place if looks_back else min(row["ended_ms"] for row in rows))
+            taken = max(taken, self._lists_until(place, min(row["ended_ms"] for row in rows)))
         days = [ms for ms in self._seeds_of(player) if taken < ms <= until]
         return [ListRating(ms, self.who(player, ms)) for ms in days]
+
+    def _lists_until(self, place: int, first_ms: int) -> int:
+        """Until when a batch takes lists into account: a whole tournament's scheme looks back by itself."""
+        era = self.pool.eras[self.pool.era_at(place)]
+        looks_back = era.settings.get("by_event") and era.scheme.in_force is not None and place != OPEN
+        return place if looks_back else first_ms
 
     def rating(
         self, player: int, ms: int, *, last: Row | None, by: int | None = None, until: int | None = None
@@ -185,17 +190,22 @@ class Rule:
         by_then = [row for row in self.rows.get(player, []) if row["rated_ms"] < ms + (not before)]
         return self.rating(player, ms, last=by_then[-1] if by_then else None)
 
-    def before_game(self, row: Row) -> float | None:
+    def in_force_before(self, row: Row) -> float | None:
+        """The rating in force before a game."""
         era = self.pool.eras[self.pool.era_at(row["ended_ms"])]
         if era.scheme.rhythm is not Rhythm.GAME:
-            place = (row["rated_ms"], row["batch"])
-            last = [each for each in self.rows[row["player"]] if (each["rated_ms"], each["batch"]) < place][-1:]
-            if last and last[0]["rated_ms"] >= row["ended_ms"]:
-                # games of a later list were rated in between: it is their rating that changed
-                return self.rating(row["player"], last[0]["rated_ms"], last=last[0])[1]
             return self.at(row["player"], row["ended_ms"], before=True)[1]
         earlier = self.rows[row["player"]][: row["n"] - 1]
         return self.rating(row["player"], row["ended_ms"], last=earlier[-1] if earlier else None)[1]
+
+    def before_game(self, row: Row) -> float | None:
+        """The rating that the game changed: if games of a later list were rated in between, it is theirs."""
+        era, place = self.pool.eras[self.pool.era_at(row["ended_ms"])], (row["rated_ms"], row["batch"])
+        earlier = [each for each in self.rows[row["player"]] if (each["rated_ms"], each["batch"]) < place]
+        if era.scheme.rhythm is Rhythm.GAME or not earlier or earlier[-1]["rated_ms"] < row["ended_ms"]:
+            return self.in_force_before(row)
+        until = self._lists_until(row["rated_ms"], row["ended_ms"])
+        return self.rating(row["player"], earlier[-1]["rated_ms"], last=earlier[-1], until=until)[1]
 
     def highest(self, player: int, ms: int) -> tuple[float | None, str | None]:
         """The highest rating in force by an instant from the 50th rated game on, those of a list counted; since when.
@@ -243,7 +253,6 @@ def check_an_instant(ledger: Ledger, rule: Rule, at: str) -> None:
 
 def check_games(ledger: Ledger, rule: Rule) -> None:
     keys = {row["position"]: row["key"] for row in ledger.rows("games")}
-    seen: dict[tuple[str, int], tuple[Any, ...]] = {}
     for player, rows in rule.rows.items():
         person = ledger.player(str(player))
         told = as_rows(player_games.games(ledger, person, rule.pool.name, last=1000))[::-1]
@@ -261,9 +270,9 @@ def check_games(ledger: Ledger, rule: Rule) -> None:
         for row, game in zip(rows, told, strict=True):
             assert (game["n"], game["game"]) == (row["n"], keys[row["game"]])
             assert (game["rating_before"], game["rating"]) == (rule.before_game(row), rule.after_game(row))
-            seen[game["game"], player] = (game["rating_before"], game["rating"], game["rating_now"])
             theirs = game["opponent_rating_before"], game["opponent_rating"], game["opponent_rating_now"]
-            assert seen.get((game["game"], row["opponent"]), theirs) == theirs
+            [opposite] = [each for each in rule.rows[row["opponent"]] if each["game"] == row["game"]]
+            assert theirs == (rule.in_force_before(opposite), rule.after_game(opposite), rule.now(row["opponent"])[1])
             explained = as_row(explanations.explain(ledger, person, game["game"]))
             assert explained["after"] == game["rating"]
             assert explained["before"] in {None, row["rating_before"]}
