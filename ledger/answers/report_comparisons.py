@@ -6,6 +6,7 @@ in a pool whose scheme is FIDE's, elsewhere only if most agree: those that serve
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -20,6 +21,8 @@ from ledger.book.stored_proposals import load_merges
 from ledger.book.taken_back import players_taken_back
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.event_fields import FEDERATION_PATTERN
+from ledger.facts.federations import FEDERATIONS, WITHOUT_FEDERATION
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.name_agreement import NameAgreement, are_near, name_agreement
 from ledger.facts.periods import DAY_MS
@@ -40,7 +43,6 @@ ONE_LIST_DAYS = 30  # days of a tournament in which the list of its first day co
 FEWEST_DIFFERING = 5  # ratings from which on they may be of another list, if they are more than a half of all
 UNRATED = 0  # in place of a rating, as reports write it
 _LEAST_LISTED = 4  # entrants who must be on the list before one without a rating there is remarkable
-_NO_FEDERATION = frozenset({"FID", "NON"})  # under FIDE's flag, or none
 _COMPARED = {"federation": "federation-differs", "sex": "sex-differs", "national": "national-differs"}
 
 
@@ -213,6 +215,7 @@ class _Comparison:
         yield from self._new_players()
         yield from self._entered_twice()
         certain = [side for side in self._sides if side.entrant.line not in suspects]
+        yield from self._federations_unknown()
         for side in certain:
             if side.player is not None:
                 yield from self._data(side, self._details.get(side.player, NO_DETAILS))
@@ -350,12 +353,35 @@ class _Comparison:
             yield ReportFinding(side.entrant.line, "birth-year-differs", message)
         for field, code in _COMPARED.items():
             here, there = getattr(stated, field), getattr(details, field)
-            if here and there and here != there and not {here, there} & _NO_FEDERATION:
+            if field == "federation" and here not in FEDERATIONS:
+                continue
+            if here and there and here != there and not {here, there} & WITHOUT_FEDERATION:
                 is_national = field == "national"
                 line = lines.get(side.entrant.start_number, side.entrant.line) if is_national else side.entrant.line
                 named = "national number" if is_national else field
                 message = f"{side} has the {named} {here}, and {there} in the ledger"
                 yield ReportFinding(line, code, message)
+
+    def _federations_unknown(self) -> Iterator[ReportFinding]:
+        """Yield the federations that do not exist, and that the ledger does not know of the player either.
+
+        If they are most, they are clubs, or states of one country.
+        """
+        stated = [side for side in self._sides if side.entrant.details.get("federation")]
+        unknown = [side for side in stated if side.entrant.details["federation"] not in FEDERATIONS]
+        if 2 * len(unknown) <= len(stated):
+            for side in unknown:
+                here = side.entrant.details["federation"]
+                there = self._details.get(side.player or 0, NO_DETAILS).federation
+                if here != there:
+                    message = f"{side} has the federation {here}, and {there or 'none'} in the ledger"
+                    yield ReportFinding(side.entrant.line, "federation-unknown", message)
+        of_tournament = str(self._report.facts.get("federation", ""))
+        if re.fullmatch(FEDERATION_PATTERN, of_tournament) and of_tournament not in FEDERATIONS:
+            line = self._report.lines.get("032", self._report.line)
+            usual = Counter(side.entrant.details["federation"] for side in stated).most_common(1)
+            players = f", and most players {usual[0][0]}" if usual else ""
+            yield ReportFinding(line, "federation-unknown", f"the tournament has the federation {of_tournament}{players}")
 
     def _national_numbers(self) -> Iterator[ReportFinding]:
         """Yield the national numbers that two lines have, or that are of players with other names."""

@@ -156,6 +156,11 @@ CHECKS: Mapping[str, Check] = {
     "federation-differs": Check(
         Severity.WARNING, "an entrant's federation is not the recorded one", "correct it, or record a transfer"
     ),
+    "federation-unknown": Check(
+        Severity.WARNING,
+        "FIDE has no federation of that code, while most players have one of FIDE's",
+        "correct the code",
+    ),
     "sex-differs": Check(
         Severity.WARNING,
         "an entrant's sex is not the recorded one, or a man has a women's title",

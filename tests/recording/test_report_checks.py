@@ -163,6 +163,8 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
     "a year of birth is another": ("birth-year-differs", 18, lambda lines: put(lines, 9, 70, "1949")),
     "a year of birth is to come": ("birth-year-differs", 18, lambda lines: put(lines, 9, 70, "2091")),
     "a federation is another": ("federation-differs", 22, lambda lines: put(lines, 13, 54, "GER")),
+    "a federation does not exist": ("federation-unknown", 22, lambda lines: put(lines, 13, 54, "NRW")),
+    "the tournament's federation does not exist": ("federation-unknown", 3, lambda lines: put(lines, -6, 5, "NRW")),
     "a sex is another": ("sex-differs", 12, lambda lines: put(lines, 3, 10, "m")),
     "a man has a woman's title": ("sex-differs", 14, lambda lines: put(lines, 5, 11, "WGM")),
     "a round has the day of a later one": (
