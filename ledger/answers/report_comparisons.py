@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 
@@ -27,7 +27,7 @@ from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant
 from ledger.facts.name_agreement import NameAgreement, are_near, name_agreement
 from ledger.facts.periods import DAY_MS
 from ledger.facts.person_names import WITHOUT_CASE, are_different_people, folded, register_of, spelt
-from ledger.facts.player_details import NO_DETAILS, PlayerDetails, readable_details
+from ledger.facts.player_details import NO_DETAILS, OPEN_TITLES, WOMEN_TITLES, PlayerDetails, readable_details
 from ledger.facts.source_games import SourceEntrant, SourceReport
 from ledger.handle import OpenLedger
 from ledger.imports.reading import TOO_FAST
@@ -42,6 +42,7 @@ RATED_BY_FIDE = frozenset({"fide"})  # schemes whose pools have the ratings that
 ONE_LIST_DAYS = 30  # days of a tournament in which the list of its first day counts in all rounds
 FEWEST_DIFFERING = 5  # ratings from which on they may be of another list, if they are more than a half of all
 UNRATED = 0  # in place of a rating, as reports write it
+_LIST_DAYS = 92  # days for which a list says which titles there are: FIDE's lists held for a quarter, and hold for a month
 _LEAST_LISTED = 4  # entrants who must be on the list before one without a rating there is remarkable
 _COMPARED = {"federation": "federation-differs", "sex": "sex-differs", "national": "national-differs"}
 
@@ -180,6 +181,12 @@ class _ListRatings:
         """Return from when a player has a list rating, milliseconds since 1970; ``BEGINNING`` without one."""
         return min((seed.ms for seed in self._states.seeds(player)), default=BEGINNING)
 
+    def is_recent(self, players: Iterable[int]) -> bool:
+        """Return whether the last list with ratings of some players was in force less than a quarter before."""
+        first_ms = instant_end_ms(self._days[0])
+        seeds = (self._states.seed_at(player, first_ms) for player in players)
+        return any(seed is not None and seed.ms > first_ms - _LIST_DAYS * DAY_MS for seed in seeds)
+
     def _seed(self, player: int, ms: int) -> float | None:
         stored = self._states.seed_at(player, ms)
         return None if stored is None else stored.seed.rating
@@ -219,6 +226,7 @@ class _Comparison:
         for side in certain:
             if side.player is not None:
                 yield from self._data(side, self._details.get(side.player, NO_DETAILS))
+        yield from self._titles(certain)
         yield from self._national_numbers()
         listed = {side.entrant.start_number: self._ratings(side) for side in certain}
         if not self._are_of_the_pool(certain, listed):
@@ -361,6 +369,41 @@ class _Comparison:
                 named = "national number" if is_national else field
                 message = f"{side} has the {named} {here}, and {there} in the ledger"
                 yield ReportFinding(line, code, message)
+
+    def _titles(self, sides: Sequence[_Side]) -> Iterator[ReportFinding]:
+        """Yield the titles that are lower than those of the list, and those that a recent list should have."""
+        entrants = {
+            side.player: side
+            for side in sides
+            if side.player is not None and (side.entrant.details.get("title") in OPEN_TITLES + WOMEN_TITLES)
+        }
+        if not entrants or self._lists is None:
+            return
+        recorded = details_at(self._ledger, entrants, instant_end_ms(self._report.edition), is_strict=True)
+        agreeing, lower, new = 0, [], []
+        for player, side in entrants.items():
+            there = recorded.get(player, NO_DETAILS)
+            here = side.entrant.details["title"]
+            agreeing += here == there.title
+            is_of_a_man = there.sex == "m" and here in WOMEN_TITLES  # that is said of the sex
+            if player not in recorded or here == there.title or is_of_a_man:
+                continue
+            ladder = next(each for each in (OPEN_TITLES, WOMEN_TITLES) if here in each)
+            finding = ReportFinding(
+                side.entrant.line,
+                "title-differs",
+                f"{side} has the title {here} here, and {there.title or 'none'} in the ledger",
+            )
+            if there.title in ladder:
+                (lower if ladder.index(here) < ladder.index(there.title) else new).append(finding)
+            elif there.title is None and there.sex and there.federation and there.birth:
+                new.append(finding)
+            elif there.title is not None and ladder is OPEN_TITLES:
+                new.append(finding)
+        yield from lower
+        # a list that has not the titles of most says nothing about those of the others
+        if len(new) <= max(agreeing, 1) and self._lists.is_recent([side.player for side in sides if side.player]):
+            yield from new
 
     def _federations_unknown(self) -> Iterator[ReportFinding]:
         """Yield the federations that do not exist, and that the ledger does not know of the player either.

@@ -166,6 +166,12 @@ CHECKS: Mapping[str, Check] = {
         "an entrant's sex is not the recorded one, or a man has a women's title",
         "correct it, or check whether the number is another player's",
     ),
+    "title-differs": Check(
+        Severity.WARNING,
+        "an entrant's title is lower than the recorded one; or higher than that, or new, though the list is not older "
+        "than a quarter and has the titles of most others",
+        "correct it, or record the new title",
+    ),
     "points-differ": Check(
         Severity.WARNING,
         "an entrant's points are not the sum of the results, while those of most others are",

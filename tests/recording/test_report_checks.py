@@ -7,7 +7,7 @@ import pytest
 
 from ledger import Ledger
 from ledger.errors import MalformedError
-from ledger.facts.events import Role, SchemeAdopted, WarningsAccepted
+from ledger.facts.events import RatingSeeded, Role, SchemeAdopted, WarningsAccepted
 from ledger.facts.name_agreement import NameAgreement, name_agreement
 from ledger.facts.player_details import PlayerDetails
 from ledger.imports.reading import FileHints
@@ -167,6 +167,7 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
     "the tournament's federation does not exist": ("federation-unknown", 3, lambda lines: put(lines, -6, 5, "NRW")),
     "a sex is another": ("sex-differs", 12, lambda lines: put(lines, 3, 10, "m")),
     "a man has a woman's title": ("sex-differs", 14, lambda lines: put(lines, 5, 11, "WGM")),
+    "a title is one that the list does not have": ("title-differs", 12, lambda lines: put(lines, 3, 11, " IM")),
     "a round has the day of a later one": (
         "rounds-out-of-order", 9, lambda lines: put(lines, 0, 112, f"{BASE.days[4]:%y/%m/%d}")),
     "a round is in another year": ("day-outside-tournament", 9, lambda lines: put(lines, 0, 152, "25")),
@@ -275,6 +276,33 @@ def spoiled(tmp_path: Path, *names: str) -> Path:
     for name in names:
         PLANTED[name][2](lines)
     return saved(tmp_path, lines)
+
+
+@pytest.mark.parametrize(
+    ("listed", "shown", "day", "is_stopped"),
+    [
+        ("IM", "GM", "2024-05-01", True),
+        ("IM", "GM", "2023-05-01", False),  # the list is older than the title may be
+        ("GM", "IM", "2023-05-01", True),
+        ("GM", "IM", "2024-06-01", False),  # the list is of a later month
+        ("GM", "gm", "2024-05-01", False),
+        ("FM", "WGM", "2024-05-01", False),
+        ("GM", "", "2024-05-01", False),
+    ],
+)
+def test_titles_are_compared_with_those_of_the_list(
+    listed: str, shown: str, day: str, is_stopped: bool, tmp_path: Path
+) -> None:
+    woman = next(rank for rank, player in enumerate(BASE.players, 1) if player.sex == "w" and player.rating)
+    player, lines = BASE.players[woman - 1], BASE.lines()
+    put(lines, woman, 11, f"{shown:3}")
+    with Ledger.create(tmp_path / "club.db", pool="standard", scheme="fide") as ledger:
+        number = ledger.register(player.identity, player.name)
+        ledger.append(RatingSeeded(player=number, pool="standard", effective_at=day, rating=str(player.rating)))
+        details = PlayerDetails(sex="w", federation=player.federation, birth=str(player.born), title=listed)
+        ledger.registry.describe(number, details, since=day, actor="registry")
+        report = ledger.import_file(saved(tmp_path, lines))
+    assert [finding.code for finding in report.warnings] == ["title-differs"] * is_stopped
 
 
 def test_accepted_warnings_are_recorded_with_the_person(tmp_path: Path, run: Run) -> None:
