@@ -16,6 +16,7 @@ import attrs
 
 from ledger.answers.asking import in_one_snapshot
 from ledger.answers.player_details import details_at
+from ledger.answers.recorded_events import event_findings
 from ledger.book import decisions
 from ledger.book.stored_proposals import load_merges
 from ledger.book.taken_back import players_taken_back
@@ -35,7 +36,13 @@ from ledger.players.persons import Person
 from ledger.publishing.publications import Publication, Publications
 from ledger.recording.findings import NO_CLASS, ReportCheck, ReportFinding, accepted_codes
 from ledger.recording.pool_choice import BY_TIME_CONTROL, PoolChoice
-from ledger.recording.report_checks import HIGHEST, TOURNAMENT_DAYS, performance_findings, structure_findings
+from ledger.recording.report_checks import (
+    HIGHEST,
+    TOURNAMENT_DAYS,
+    days_in_future,
+    performance_findings,
+    structure_findings,
+)
 from ledger.registering.registry import Registry
 
 RATED_BY_FIDE = frozenset({"fide"})  # schemes whose pools have the ratings that tournament reports show
@@ -59,6 +66,7 @@ def compare_reports(ledger: OpenLedger, choice: PoolChoice, reports: Sequence[So
         if name is None and choice.pool == BY_TIME_CONTROL:
             findings.append(_without_class(report))
         findings += structure_findings(report)
+        findings += days_in_future(report, ledger.now_ms())
         findings += _Comparison(ledger, report, pool).findings()
     return sorted(findings)
 
@@ -215,6 +223,9 @@ class _Comparison:
 
     def findings(self) -> Iterator[ReportFinding]:
         """Yield all findings."""
+        if self._lists is not None:
+            players = {side.entrant.start_number: side.player for side in self._sides if side.player is not None}
+            yield from event_findings(self._ledger.views.connection, self._lists.pool, self._report, players)
         suspects: set[int] = set()  # whose numbers are in doubt: their other data are another player's
         for finding in self._numbers():
             suspects.add(finding.line)

@@ -56,6 +56,11 @@ CHECKS: Mapping[str, Check] = {
         "a round's day does not exist, such as 24/05/32, or the tournament's does not or is ambiguous",
         "write YYYY/MM/DD (042, 052), or YY/MM/DD (132)",
     ),
+    "day-in-future": Check(
+        Severity.ERROR,
+        "a round with results, or the tournament's first day, is more than a day in the future",
+        "correct the year or the day (042, 052, 132), or this machine's clock",
+    ),
     "end-before-start": Check(
         Severity.ERROR, "the tournament ended before it began", "correct one of the two days (042, 052)"
     ),
@@ -196,6 +201,16 @@ CHECKS: Mapping[str, Check] = {
         "a tournament lasts more than a year, begins or ends more than a month from its rounds, or was more than a "
         "year before the first list of most of its players",
         "correct the year or the month (042, 052)",
+    ),
+    "announced-otherwise": Check(
+        Severity.WARNING,
+        "the days of the tournament, or the number of rounds, are not those of its announcement",
+        "correct them (042, 052), or announce the tournament anew",
+    ),
+    "recorded-already": Check(
+        Severity.WARNING,
+        "two thirds of the games are recorded, with the same players, days and results, as another event",
+        "check whether the event has two names, or another first day (012, 042)",
     ),
     "rating-unlikely": Check(
         Severity.WARNING, "a rating is higher than that of anybody on a list of FIDE", "correct the rating"

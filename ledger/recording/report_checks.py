@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 
-from ledger.facts.instants import instant_ms
+from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.periods import DAY_MS
 from ledger.facts.source_games import SourceEntrant, SourcePairing, SourceReport
 from ledger.facts.words import Format
@@ -21,7 +21,7 @@ from ledger.schemes.formulas.fide_rules import expected_hundredths
 # this, half of them in bullet and blitz online. The score of a favourite whose results are exchanged is, in 5 rounds.
 UNLIKELY = 4e-4
 LARGEST_DIFFERENCE = 400  # points; a larger difference of ratings counts as this
-AGES = range(3, 111)
+AGES = range(4, 111)
 HIGHEST = 3_000  # no list over the board has a higher rating
 TOURNAMENT_DAYS = 360  # days of a tournament; leagues take a season
 ROUND_DISTANCE_DAYS = 31  # days from the beginning to the first round, and from the last round to the end
@@ -89,6 +89,19 @@ def _rounds_and_days(report: SourceReport) -> Iterator[ReportFinding]:
         line = next((report.lines[kind] for kind in ("142", "XXR") if kind in report.lines), report.line)
         message = f"the report has results of round {report.last_round}, and announces {announced} rounds"
         yield ReportFinding(line, "more-rounds", message)
+
+
+def days_in_future(report: SourceReport, now_ms: int) -> Iterator[ReportFinding]:
+    """Yield the first day of results that is to come; in the east a day begins before it does in UTC."""
+    now, latest_ms = instant_text(now_ms, Precision.DAY), now_ms + DAY_MS
+    for number in sorted({game.round for game in report.pairings} & report.round_days.keys()):
+        if instant_ms(report.round_days[number]) > latest_ms:
+            message = f"round {number} has results, and is on {report.round_days[number]}; today is {now}"
+            yield ReportFinding(report.lines.get("132", report.line), "day-in-future", message)
+            return
+    if instant_ms(report.edition) > latest_ms:
+        message = f"the tournament has results, and begins on {report.edition}; today is {now}"
+        yield ReportFinding(report.lines.get("042", report.line), "day-in-future", message)
 
 
 def _length(report: SourceReport) -> Iterator[ReportFinding]:

@@ -1,13 +1,14 @@
 """A tournament report is checked before anything is recorded: one planted error each, and true reports."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
 
 from ledger import Ledger
 from ledger.errors import MalformedError
-from ledger.facts.events import RatingSeeded, Role, SchemeAdopted, WarningsAccepted
+from ledger.facts.events import RatingSeeded, Role, SchemeAdopted, TournamentOpened, WarningsAccepted
 from ledger.facts.name_agreement import NameAgreement, name_agreement
 from ledger.facts.player_details import PlayerDetails
 from ledger.imports.reading import FileHints
@@ -136,7 +137,7 @@ OF_THE_FILE = {"day-missing", "rank-twice", "opponents-differ", "opponent-missin
 Plant = Callable[[Lines], None]
 OF_OTHER_TESTS = {
     "no-players", "too-many-rounds", "national-differs", "table-unreadable", "team-differs",
-    "time-control-differs", "time-control-missing",
+    "time-control-differs", "time-control-missing", "announced-otherwise", "recorded-already", "day-in-future",
 }  # fmt: skip
 PLANTED: dict[str, tuple[str, int, Plant]] = {
     # by name: the code, the line, what is done to the lines
@@ -303,6 +304,61 @@ def test_titles_are_compared_with_those_of_the_list(
         ledger.registry.describe(number, details, since=day, actor="registry")
         report = ledger.import_file(saved(tmp_path, lines))
     assert [finding.code for finding in report.warnings] == ["title-differs"] * is_stopped
+
+
+def test_results_of_a_day_to_come_stop_a_report(tmp_path: Path) -> None:
+    today = datetime.combine(BASE.days[1], time(), UTC)
+    with Ledger.create(tmp_path / "club.db", pool="standard", scheme="fide", clock=lambda: today) as ledger:
+        first, *_ = ledger.import_file(saved(tmp_path, BASE.lines())).faults
+        assert (first.line, first.message[:38]) == (9, "day-in-future: round 4 has results, an")
+        today -= timedelta(days=5)
+        without_rounds = [line for line in BASE.lines() if not line.startswith("132")]
+        first, *_ = ledger.import_file(saved(tmp_path, without_rounds)).faults
+        assert first.message.startswith(f"day-in-future: the tournament has results, and begins on {BASE.days[0]}; ")
+
+
+@pytest.mark.parametrize(
+    ("days", "rounds", "found"),
+    [
+        ((0, 0), 7, []),
+        ((0, 2), None, [5]),
+        ((1, 0), None, [4]),
+        ((-31, -31), None, [4]),
+        ((-90, -90), None, []),  # an edition that was announced, and of which nothing is recorded yet
+        ((0, 0), 6, [8]),
+    ],
+)
+def test_the_days_of_a_report_are_those_of_the_announcement(
+    days: tuple[int, int], rounds: int | None, found: list[int], tmp_path: Path
+) -> None:
+    first, last = (day + timedelta(days=more) for day, more in zip((BASE.days[0], BASE.days[-1]), days, strict=True))
+    with Ledger.open(ledger_with_list(tmp_path / "club.db")) as ledger:
+        ledger.append(
+            TournamentOpened(
+                pool="standard", tournament=BASE.name, starts_at=f"{first}", ends_at=f"{last}", rounds=rounds
+            )
+        )
+        report = ledger.import_file(saved(tmp_path, BASE.lines()))
+    assert [(finding.line, finding.code) for finding in report.warnings] == [
+        (line, "announced-otherwise") for line in found
+    ]
+
+
+@pytest.mark.parametrize("change", ["the name", "the first day", "another event", "nothing"])
+def test_an_event_that_is_recorded_already_is_noticed(change: str, tmp_path: Path) -> None:
+    with Ledger.open(ledger_with_list(tmp_path / "club.db")) as ledger:
+        assert ledger.import_file(saved(tmp_path, BASE.lines())).ok
+        lines = made_report(1, size=24 - 2 * (change == "another event")).lines()
+        if change in {"the name", "another event"}:
+            lines[0] = "012 Springfield Masters"
+        elif change == "the first day":
+            lines[3] = f"042 {BASE.days[0] - timedelta(days=1):%Y/%m/%d}"
+        size = ledger.journal.size()
+        report = ledger.import_file(saved(tmp_path, lines))
+        codes = [(finding.line, finding.code) for finding in report.warnings]
+        assert codes == [(1, "recorded-already")] * (change in {"the name", "the first day"})
+        assert report.ok is not bool(codes)
+        assert (ledger.journal.size() == size) is (change != "another event")
 
 
 def test_accepted_warnings_are_recorded_with_the_person(tmp_path: Path, run: Run) -> None:
