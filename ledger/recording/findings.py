@@ -202,6 +202,26 @@ CHECKS: Mapping[str, Check] = {
         "year before the first list of most of its players",
         "correct the year or the month (042, 052)",
     ),
+    "players-differ": Check(
+        Severity.WARNING,
+        "the report states another number of players, rated players or teams than it has lines",
+        "correct the number (062, 072, 082), or add the line that is missing",
+    ),
+    "place-differs": Check(
+        Severity.WARNING,
+        "an entrant's place contradicts the points, while nearly all others follow them",
+        "correct the place or the points",
+    ),
+    "round-missing": Check(
+        Severity.WARNING,
+        "a round before the last one has no pairing",
+        "add its results, unless it was cancelled",
+    ),
+    "order-differs": Check(
+        Severity.WARNING,
+        "two entrants have each other's place in a starting list that is else in the order of the ratings",
+        "check whether their names are exchanged",
+    ),
     "announced-otherwise": Check(
         Severity.WARNING,
         "the days of the tournament, or the number of rounds, are not those of its announcement",
@@ -224,11 +244,6 @@ CHECKS: Mapping[str, Check] = {
         Severity.WARNING,
         "a score that the ratings make less probable than 1 in 2,500",
         "check whether results, opponents or ratings are swapped",
-    ),
-    "players-differ": Check(
-        Severity.NOTE,
-        "the report states another number of players than it has lines",
-        "check whether a line is missing",
     ),
     "not-on-list": Check(
         Severity.NOTE,

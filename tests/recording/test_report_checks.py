@@ -1,7 +1,7 @@
 """A tournament report is checked before anything is recorded: one planted error each, and true reports."""
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
@@ -75,6 +75,26 @@ def add_up(lines: Lines, rank: int) -> None:
 def won(rank: int) -> int:
     """The first round in which a player won a game."""
     return next(number for number in range(1, 8) if cell(rank, number)[-1] == "1")
+
+
+def add(lines: Lines, line: str) -> None:
+    """Add the line of a player, and count it."""
+    lines.append(line)
+    put(lines, -3, 5, f"{len(lines) - HEAD}")
+
+
+def put_places(lines: Lines, *wrong: tuple[int, int]) -> None:
+    """Write the places that follow from the points, but those of some."""
+    ranks = sorted(range(1, len(BASE.players) + 1), key=lambda rank: -float(lines[HEAD + rank - 1][80:84]))
+    for rank, place in (*((rank, place) for place, rank in enumerate(ranks, 1)), *wrong):
+        put(lines, rank, 86, f"{place:4}")
+
+
+def without_a_round(lines: Lines) -> None:
+    """Take the results of the second round away, and give the points of the others."""
+    for rank in range(1, len(BASE.players) + 1):
+        put(lines, rank, 102, " " * 8)
+        add_up(lines, rank)
 
 
 def lost_by_both(lines: Lines, rank: int) -> None:
@@ -174,7 +194,7 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
     "a round is in another year": ("day-outside-tournament", 9, lambda lines: put(lines, 0, 152, "25")),
     "a round has no day of the calendar": ("day-unreadable", 9, lambda lines: put(lines, 0, 118, "32")),
     "a player is entered again without a number": (
-        "entered-twice", HEAD + 25, lambda lines: lines.append(again(lines[HEAD + 4]))),
+        "entered-twice", HEAD + 25, lambda lines: add(lines, again(lines[HEAD + 4]))),
     "the tournament ends before its last round": (
         "day-outside-tournament", 9, lambda lines: put(lines, -4, 5, f"{BASE.days[-2]:%Y/%m/%d}")),
     "the tournament ends before it begins": ("end-before-start", 4, lambda lines: put(lines, -4, 5, "2023")),
@@ -191,6 +211,11 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
     "an opponent is nobody": ("opponent-missing", 18, lambda lines: put(lines, 9, 82 + 10 * at_board(9), "  77")),
     "a result has no opponent": ("opponent-missing", 18, lambda lines: put(lines, 9, 82 + 10 * at_board(9), "0000")),
     "points are not the sum of the results": ("points-differ", 25, lambda lines: put(lines, 16, 81, " 6.5")),
+    "a place is not that of the points": ("place-differs", 15, lambda lines: put_places(lines, (6, 24))),
+    "a place is given twice": ("place-differs", 12, lambda lines: put_places(lines, (3, 1))),
+    "the number of players is another": ("players-differ", 6, lambda lines: put(lines, -3, 5, "23")),
+    "a round has no results": ("round-missing", 1, without_a_round),
+    "two players have each other's place in the list": ("order-differs", 13, lambda lines: exchange(lines, 9, 72, 4, 11)),
     "two players meet twice": ("pairing-twice", 14, twice),
     "both players of a game have lost it": (
         "lost-by-both", min(HEAD + 4, HEAD + opponent(4, won(4))), lambda lines: lost_by_both(lines, 4)),
@@ -201,7 +226,7 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
     "the tournament begins a year early": ("days-unlikely", 4, lambda lines: put(lines, -5, 5, "2023")),
     "the tournament ends a year late": ("days-unlikely", 5, lambda lines: put(lines, -4, 5, "2025")),
     "the year is wrong throughout": ("days-unlikely", 4, ten_years_early),
-    "a new player has a rating of nobody": ("rating-unlikely", HEAD + 25, lambda lines: lines.append(GUEST)),
+    "a new player has a rating of nobody": ("rating-unlikely", HEAD + 25, lambda lines: add(lines, GUEST)),
     "the report has no days": ("day-missing", 1, without_days),
     "all results of a player are reversed": ("exceptional-performance", 11, lambda lines: reverse(lines, 2)),
 }  # fmt: skip
@@ -306,15 +331,20 @@ def test_titles_are_compared_with_those_of_the_list(
     assert [finding.code for finding in report.warnings] == ["title-differs"] * is_stopped
 
 
-def test_results_of_a_day_to_come_stop_a_report(tmp_path: Path) -> None:
-    today = datetime.combine(BASE.days[1], time(), UTC)
-    with Ledger.create(tmp_path / "club.db", pool="standard", scheme="fide", clock=lambda: today) as ledger:
-        first, *_ = ledger.import_file(saved(tmp_path, BASE.lines())).faults
-        assert (first.line, first.message[:38]) == (9, "day-in-future: round 4 has results, an")
-        today -= timedelta(days=5)
-        without_rounds = [line for line in BASE.lines() if not line.startswith("132")]
-        first, *_ = ledger.import_file(saved(tmp_path, without_rounds)).faults
-        assert first.message.startswith(f"day-in-future: the tournament has results, and begins on {BASE.days[0]}; ")
+@pytest.mark.parametrize(
+    ("today", "words"),
+    [
+        (BASE.days[1], "day-in-future: round 4 has results, and is on "),
+        (BASE.days[0] - timedelta(days=3), "day-in-future: the tournament has results, and begins on "),
+    ],
+)
+def test_results_of_a_day_to_come_stop_a_report(today: date, words: str, tmp_path: Path) -> None:
+    now, lines = datetime.combine(today, time(), UTC), BASE.lines()
+    if today < BASE.days[0]:
+        lines = [line for line in lines if not line.startswith("132")]
+    with Ledger.create(tmp_path / "club.db", pool="standard", scheme="fide", clock=lambda: now) as ledger:
+        first, *_ = ledger.import_file(saved(tmp_path, lines)).faults
+    assert first.message.startswith(words)
 
 
 @pytest.mark.parametrize(
