@@ -397,24 +397,20 @@ class _Comparison:
             here = side.entrant.details["title"]
             agreeing += here == there.title
             is_of_a_man = there.sex == "m" and here in WOMEN_TITLES  # that is said of the sex
+            ladder = next(each for each in (OPEN_TITLES, WOMEN_TITLES) if here in each)
             if player not in recorded or here == there.title or is_of_a_man:
                 continue
-            ladder = next(each for each in (OPEN_TITLES, WOMEN_TITLES) if here in each)
-            finding = ReportFinding(
-                side.entrant.line,
-                "title-differs",
-                f"{side} has the title {here} here, and {there.title or 'none'} in the ledger",
-            )
-            if there.title in ladder:
-                (lower if ladder.index(here) < ladder.index(there.title) else new).append(finding)
-            elif there.title is None and there.sex and there.federation and there.birth:
-                new.append(finding)
-            elif there.title is not None and ladder is OPEN_TITLES:
-                new.append(finding)
+            words = f"{side} has the title {here} here, and {there.title or 'none'} in the ledger"
+            finding = ReportFinding(side.entrant.line, "title-differs", words)
+            if there.title in ladder and ladder.index(here) < ladder.index(there.title):
+                lower.append(finding)
+            elif there.title in ladder or there.title is None or ladder is OPEN_TITLES:
+                new.append((finding, there.title or (there.sex and there.federation and there.birth)))
         yield from lower
-        # a list that has not the titles of most says nothing about those of the others
-        if len(new) <= max(agreeing, 1) and self._lists.is_recent([side.player for side in sides if side.player]):
-            yield from new
+        # a list without the titles of most says nothing of the others; that of FIDE says all about each player
+        is_certain = len(new) <= agreeing or (len(new) == 1 and new[0][1])
+        if is_certain and self._lists.is_recent([side.player for side in sides if side.player]):
+            yield from (finding for finding, _ in new)
 
     def _federations_unknown(self) -> Iterator[ReportFinding]:
         """Yield the federations that do not exist, and that the ledger does not know of the player either.
