@@ -74,13 +74,16 @@ EVERYBODY = PlayerGroup()
 
 
 @in_one_snapshot
-def details_at(ledger: OpenLedger, players: Collection[int] | None, at_ms: int) -> dict[int, PlayerDetails]:
+def details_at(
+    ledger: OpenLedger, players: Collection[int] | None, at_ms: int, *, is_strict: bool = False
+) -> dict[int, PlayerDetails]:
     """Return the data about players at an instant, by number of the person; players without any are left out.
 
     Args:
         ledger: the ledger.
         players: numbers of persons; None: all.
         at_ms: milliseconds since 1970; the statements of that instant count.
+        is_strict: later statements fill nothing.
     """
     connection = ledger.views.connection
     merges = load_merges(connection)
@@ -94,7 +97,7 @@ def details_at(ledger: OpenLedger, players: Collection[int] | None, at_ms: int) 
     now: dict[int, PlayerDetails] = {}
     for number, effective_ms, commitment in rows:
         said = data.get(commitment)
-        if said is None:
+        if said is None or (is_strict and effective_ms > at_ms):
             continue
         player = decisions.person_of(merges, number)
         before = now.get(player)

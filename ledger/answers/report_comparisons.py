@@ -6,8 +6,9 @@ in a pool whose scheme is FIDE's, elsewhere only if most agree: those that serve
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 
@@ -15,16 +16,19 @@ import attrs
 
 from ledger.answers.asking import in_one_snapshot
 from ledger.answers.player_details import details_at
+from ledger.answers.recorded_events import event_findings
 from ledger.book import decisions
 from ledger.book.stored_proposals import load_merges
 from ledger.book.taken_back import players_taken_back
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError, UnknownNameError
+from ledger.facts.event_fields import FEDERATION_PATTERN
+from ledger.facts.federations import FEDERATIONS, WITHOUT_FEDERATION
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
 from ledger.facts.name_agreement import NameAgreement, are_near, name_agreement
 from ledger.facts.periods import DAY_MS
 from ledger.facts.person_names import WITHOUT_CASE, are_different_people, folded, register_of, spelt
-from ledger.facts.player_details import NO_DETAILS, PlayerDetails, readable_details
+from ledger.facts.player_details import NO_DETAILS, OPEN_TITLES, WOMEN_TITLES, PlayerDetails, readable_details
 from ledger.facts.source_games import SourceEntrant, SourceReport
 from ledger.handle import OpenLedger
 from ledger.imports.reading import TOO_FAST
@@ -32,15 +36,21 @@ from ledger.players.persons import Person
 from ledger.publishing.publications import Publication, Publications
 from ledger.recording.findings import NO_CLASS, ReportCheck, ReportFinding, accepted_codes
 from ledger.recording.pool_choice import BY_TIME_CONTROL, PoolChoice
-from ledger.recording.report_checks import HIGHEST, TOURNAMENT_DAYS, performance_findings, structure_findings
+from ledger.recording.report_checks import (
+    HIGHEST,
+    TOURNAMENT_DAYS,
+    days_in_future,
+    performance_findings,
+    structure_findings,
+)
 from ledger.registering.registry import Registry
 
 RATED_BY_FIDE = frozenset({"fide"})  # schemes whose pools have the ratings that tournament reports show
 ONE_LIST_DAYS = 30  # days of a tournament in which the list of its first day counts in all rounds
 FEWEST_DIFFERING = 5  # ratings from which on they may be of another list, if they are more than a half of all
 UNRATED = 0  # in place of a rating, as reports write it
+_LIST_DAYS = 92  # days for which a list says which titles there are: FIDE's lists held for a quarter, and hold for a month
 _LEAST_LISTED = 4  # entrants who must be on the list before one without a rating there is remarkable
-_NO_FEDERATION = frozenset({"FID", "NON"})  # under FIDE's flag, or none
 _COMPARED = {"federation": "federation-differs", "sex": "sex-differs", "national": "national-differs"}
 
 
@@ -56,6 +66,7 @@ def compare_reports(ledger: OpenLedger, choice: PoolChoice, reports: Sequence[So
         if name is None and choice.pool == BY_TIME_CONTROL:
             findings.append(_without_class(report))
         findings += structure_findings(report)
+        findings += days_in_future(report, ledger.now_ms())
         findings += _Comparison(ledger, report, pool).findings()
     return sorted(findings)
 
@@ -178,6 +189,12 @@ class _ListRatings:
         """Return from when a player has a list rating, milliseconds since 1970; ``BEGINNING`` without one."""
         return min((seed.ms for seed in self._states.seeds(player)), default=BEGINNING)
 
+    def is_recent(self, players: Iterable[int]) -> bool:
+        """Return whether the last list with ratings of some players was in force less than a quarter before."""
+        first_ms = instant_end_ms(self._days[0])
+        seeds = (self._states.seed_at(player, first_ms) for player in players)
+        return any(seed is not None and seed.ms > first_ms - _LIST_DAYS * DAY_MS for seed in seeds)
+
     def _seed(self, player: int, ms: int) -> float | None:
         stored = self._states.seed_at(player, ms)
         return None if stored is None else stored.seed.rating
@@ -206,6 +223,9 @@ class _Comparison:
 
     def findings(self) -> Iterator[ReportFinding]:
         """Yield all findings."""
+        if self._lists is not None:
+            players = {side.entrant.start_number: side.player for side in self._sides if side.player is not None}
+            yield from event_findings(self._ledger.views.connection, self._lists.pool, self._report, players)
         suspects: set[int] = set()  # whose numbers are in doubt: their other data are another player's
         for finding in self._numbers():
             suspects.add(finding.line)
@@ -213,9 +233,11 @@ class _Comparison:
         yield from self._new_players()
         yield from self._entered_twice()
         certain = [side for side in self._sides if side.entrant.line not in suspects]
+        yield from self._federations_unknown()
         for side in certain:
             if side.player is not None:
                 yield from self._data(side, self._details.get(side.player, NO_DETAILS))
+        yield from self._titles(certain)
         yield from self._national_numbers()
         listed = {side.entrant.start_number: self._ratings(side) for side in certain}
         if not self._are_of_the_pool(certain, listed):
@@ -350,12 +372,66 @@ class _Comparison:
             yield ReportFinding(side.entrant.line, "birth-year-differs", message)
         for field, code in _COMPARED.items():
             here, there = getattr(stated, field), getattr(details, field)
-            if here and there and here != there and not {here, there} & _NO_FEDERATION:
+            if field == "federation" and here not in FEDERATIONS:
+                continue
+            if here and there and here != there and not {here, there} & WITHOUT_FEDERATION:
                 is_national = field == "national"
                 line = lines.get(side.entrant.start_number, side.entrant.line) if is_national else side.entrant.line
                 named = "national number" if is_national else field
                 message = f"{side} has the {named} {here}, and {there} in the ledger"
                 yield ReportFinding(line, code, message)
+
+    def _titles(self, sides: Sequence[_Side]) -> Iterator[ReportFinding]:
+        """Yield the titles that are lower than those of the list, and those that a recent list should have."""
+        entrants = {
+            side.player: side
+            for side in sides
+            if side.player is not None and (side.entrant.details.get("title") in OPEN_TITLES + WOMEN_TITLES)
+        }
+        if not entrants or self._lists is None:
+            return
+        recorded = details_at(self._ledger, entrants, instant_end_ms(self._report.edition), is_strict=True)
+        agreeing, lower, new = 0, [], []
+        for player, side in entrants.items():
+            there = recorded.get(player, NO_DETAILS)
+            here = side.entrant.details["title"]
+            agreeing += here == there.title
+            is_of_a_man = there.sex == "m" and here in WOMEN_TITLES  # that is said of the sex
+            ladder = next(each for each in (OPEN_TITLES, WOMEN_TITLES) if here in each)
+            if player not in recorded or here == there.title or is_of_a_man:
+                continue
+            words = f"{side} has the title {here} here, and {there.title or 'none'} in the ledger"
+            finding = ReportFinding(side.entrant.line, "title-differs", words)
+            if there.title in ladder and ladder.index(here) < ladder.index(there.title):
+                lower.append(finding)
+            elif there.title in ladder or there.title is None or ladder is OPEN_TITLES:
+                new.append((finding, there.title or (there.sex and there.federation and there.birth)))
+        yield from lower
+        # a list without the titles of most says nothing of the others; that of FIDE says all about each player
+        is_certain = len(new) <= agreeing or (len(new) == 1 and new[0][1])
+        if is_certain and self._lists.is_recent([side.player for side in sides if side.player]):
+            yield from (finding for finding, _ in new)
+
+    def _federations_unknown(self) -> Iterator[ReportFinding]:
+        """Yield the federations that do not exist, and that the ledger does not know of the player either.
+
+        If they are most, they are clubs, or states of one country.
+        """
+        stated = [side for side in self._sides if side.entrant.details.get("federation")]
+        unknown = [side for side in stated if side.entrant.details["federation"] not in FEDERATIONS]
+        if 2 * len(unknown) <= len(stated):
+            for side in unknown:
+                here = side.entrant.details["federation"]
+                there = self._details.get(side.player or 0, NO_DETAILS).federation
+                if here != there:
+                    message = f"{side} has the federation {here}, and {there or 'none'} in the ledger"
+                    yield ReportFinding(side.entrant.line, "federation-unknown", message)
+        of_tournament = str(self._report.facts.get("federation", ""))
+        if re.fullmatch(FEDERATION_PATTERN, of_tournament) and of_tournament not in FEDERATIONS:
+            line = self._report.lines.get("032", self._report.line)
+            usual = Counter(side.entrant.details["federation"] for side in stated).most_common(1)
+            players = f", and most players {usual[0][0]}" if usual else ""
+            yield ReportFinding(line, "federation-unknown", f"the tournament has the federation {of_tournament}{players}")
 
     def _national_numbers(self) -> Iterator[ReportFinding]:
         """Yield the national numbers that two lines have, or that are of players with other names."""

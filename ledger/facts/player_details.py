@@ -24,6 +24,8 @@ BIRTH_PATTERN = r"[0-9]{4}(?:-(?:0[1-9]|1[0-2])(?:-(?:0[1-9]|[12][0-9]|3[01]))?)
 OLD_TITLES: Mapping[str, str] = {
     "G": "GM", "M": "IM", "F": "FM", "C": "CM", "WG": "WGM", "WM": "WIM", "WF": "WFM", "WC": "WCM",
 }  # fmt: skip
+OPEN_TITLES = ("CM", "FM", "IM", "GM")  # of FIDE, the lowest first
+WOMEN_TITLES = ("WCM", "WFM", "WIM", "WGM")
 MAX_CLUB = 64
 MAX_NATIONAL = 32
 

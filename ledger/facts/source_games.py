@@ -95,7 +95,8 @@ class SourceEntrant(NamedTuple):
     """One entrant of a tournament as its report lists it, with an identity for the player.
 
     ``details`` are the fields of ``facts.player_details.PlayerDetails`` that the report states. ``points`` are those
-    that it states and those of the player's results, where they contradict each other; else None.
+    that it states and those of the player's results, where they contradict each other; else None. ``score`` are
+    those that it states.
     """
 
     line: int
@@ -106,6 +107,7 @@ class SourceEntrant(NamedTuple):
     place: int | None
     details: Mapping[str, Any]
     points: tuple[float, float] | None = None
+    score: float | None = None
 
     def __str__(self) -> str:
         """Return starting number and name, as findings call an entrant."""
@@ -148,7 +150,7 @@ class SourceReport(NamedTuple):
         unread_days: by round, what stands in the place of its day and is none.
         pairings: its games, by rounds.
         last_round: the last round of which it states anything.
-        players: the number of players that it states besides their lines; None without one.
+        counts: by record a number of players or teams that it states, then those which its lines may give.
         format: how it is paired, one of the words of ``facts.words.Format``; None where it says none of them.
         is_of_teams: True if teams played.
         lines: the line of each record that its checks name.
@@ -176,7 +178,7 @@ class SourceReport(NamedTuple):
     unread_days: Mapping[int, str] = {}
     pairings: tuple[SourcePairing, ...] = ()
     last_round: int = 0
-    players: int | None = None
+    counts: Mapping[str, tuple[int, ...]] = {}
     format: str | None = None
     is_of_teams: bool = False
     lines: Mapping[str, int] = {}

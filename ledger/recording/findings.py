@@ -56,6 +56,11 @@ CHECKS: Mapping[str, Check] = {
         "a round's day does not exist, such as 24/05/32, or the tournament's does not or is ambiguous",
         "write YYYY/MM/DD (042, 052), or YY/MM/DD (132)",
     ),
+    "day-in-future": Check(
+        Severity.ERROR,
+        "a round with results, or the tournament's first day, is more than a day in the future",
+        "correct the year or the day (042, 052, 132), or this machine's clock",
+    ),
     "end-before-start": Check(
         Severity.ERROR, "the tournament ended before it began", "correct one of the two days (042, 052)"
     ),
@@ -156,10 +161,21 @@ CHECKS: Mapping[str, Check] = {
     "federation-differs": Check(
         Severity.WARNING, "an entrant's federation is not the recorded one", "correct it, or record a transfer"
     ),
+    "federation-unknown": Check(
+        Severity.WARNING,
+        "FIDE has no federation of that code, while most players have one of FIDE's",
+        "correct the code",
+    ),
     "sex-differs": Check(
         Severity.WARNING,
         "an entrant's sex is not the recorded one, or a man has a women's title",
         "correct it, or check whether the number is another player's",
+    ),
+    "title-differs": Check(
+        Severity.WARNING,
+        "an entrant's title is lower than the recorded one; or higher than that, or new, though the list is not older "
+        "than a quarter and has the titles of most others",
+        "correct it, or record the new title",
     ),
     "points-differ": Check(
         Severity.WARNING,
@@ -186,6 +202,36 @@ CHECKS: Mapping[str, Check] = {
         "year before the first list of most of its players",
         "correct the year or the month (042, 052)",
     ),
+    "players-differ": Check(
+        Severity.WARNING,
+        "the report states another number of players, rated players or teams than it has lines",
+        "correct the number (062, 072, 082), or add the line that is missing",
+    ),
+    "place-differs": Check(
+        Severity.WARNING,
+        "an entrant's place contradicts the points, while nearly all others follow them",
+        "correct the place or the points",
+    ),
+    "round-missing": Check(
+        Severity.WARNING,
+        "a round before the last one has no pairing",
+        "add its results, unless it was cancelled",
+    ),
+    "order-differs": Check(
+        Severity.WARNING,
+        "two entrants have each other's place in a starting list that is else in the order of the ratings",
+        "check whether their names are exchanged",
+    ),
+    "announced-otherwise": Check(
+        Severity.WARNING,
+        "the days of the tournament, or the number of rounds, are not those of its announcement",
+        "correct them (042, 052), or announce the tournament anew",
+    ),
+    "recorded-already": Check(
+        Severity.WARNING,
+        "two thirds of the games are recorded, with the same players, days and results, as another event",
+        "check whether the event has two names, or another first day (012, 042)",
+    ),
     "rating-unlikely": Check(
         Severity.WARNING, "a rating is higher than that of anybody on a list of FIDE", "correct the rating"
     ),
@@ -198,11 +244,6 @@ CHECKS: Mapping[str, Check] = {
         Severity.WARNING,
         "a score that the ratings make less probable than 1 in 2,500",
         "check whether results, opponents or ratings are swapped",
-    ),
-    "players-differ": Check(
-        Severity.NOTE,
-        "the report states another number of players than it has lines",
-        "check whether a line is missing",
     ),
     "not-on-list": Check(
         Severity.NOTE,

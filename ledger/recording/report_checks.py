@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 
-from ledger.facts.instants import instant_ms
+from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.periods import DAY_MS
 from ledger.facts.source_games import SourceEntrant, SourcePairing, SourceReport
 from ledger.facts.words import Format
@@ -21,10 +22,12 @@ from ledger.schemes.formulas.fide_rules import expected_hundredths
 # this, half of them in bullet and blitz online. The score of a favourite whose results are exchanged is, in 5 rounds.
 UNLIKELY = 4e-4
 LARGEST_DIFFERENCE = 400  # points; a larger difference of ratings counts as this
-AGES = range(3, 111)
+AGES = range(4, 111)
 HIGHEST = 3_000  # no list over the board has a higher rating
 TOURNAMENT_DAYS = 360  # days of a tournament; leagues take a season
 ROUND_DISTANCE_DAYS = 31  # days from the beginning to the first round, and from the last round to the end
+_COUNTED = {"062": "players", "072": "rated players", "082": "teams"}
+LEAST_ORDERED = 6  # entrants whose order says something
 _PAIRED_AGAIN = {Format.KNOCKOUT, Format.MATCH, Format.ARENA}
 
 
@@ -42,12 +45,14 @@ def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
     for number, first, second in report.lost_by_both:
         message = f"round {number}: both players have 0 (lines {first} and {second})"
         yield ReportFinding(first, "lost-by-both", message)
-    entrants = len(report.entrants)
-    if report.players is not None and report.players != entrants:
-        line = report.lines.get("062", report.line)
-        yield ReportFinding(
-            line, "players-differ", f"{report.players:,} players (062), and {entrants:,} lines of players"
-        )
+    for kind, (stated, *counted) in report.counts.items():
+        if stated not in counted:
+            line = report.lines.get(kind, report.line)
+            words = f"{stated:,} {_COUNTED[kind]} ({kind}), and {counted[0]:,} by their lines"
+            yield ReportFinding(line, "players-differ", words)
+    yield from _rounds_without_results(report)
+    yield from _places(report)
+    yield from _exchanged_entrants(report)
     for entrant in report.entrants:
         if entrant.points is not None:
             stated, counted = entrant.points
@@ -89,6 +94,88 @@ def _rounds_and_days(report: SourceReport) -> Iterator[ReportFinding]:
         line = next((report.lines[kind] for kind in ("142", "XXR") if kind in report.lines), report.line)
         message = f"the report has results of round {report.last_round}, and announces {announced} rounds"
         yield ReportFinding(line, "more-rounds", message)
+
+
+def _rounds_without_results(report: SourceReport) -> Iterator[ReportFinding]:
+    """Yield the rounds without a pairing before rounds with some."""
+    rounds = {game.round for game in report.pairings} | {number for number, _, _ in report.lost_by_both}
+    for number in sorted(set(range(1, max(rounds, default=0))) - rounds):
+        message = f"round {number} has no pairing, and round {max(rounds)} has some"
+        yield ReportFinding(report.line, "round-missing", message)
+
+
+def _places(report: SourceReport) -> Iterator[ReportFinding]:
+    """Yield the places that contradict the points, if those of nearly all follow them.
+
+    Players who left a tournament may be behind all others; some programs write starting numbers as places.
+    """
+    ranked = [(each.place, -each.score, each) for each in report.entrants if each.place and each.score is not None]
+    are_numbers = 2 * sum(place == entrant.start_number for place, _, entrant in ranked) > len(ranked)
+    if len(ranked) < LEAST_ORDERED or report.is_of_teams or report.format == Format.KNOCKOUT or are_numbers:
+        return
+    ranked.sort(key=lambda each: each[:2])
+    kept = set(_longest_ascending([score for _, score, _ in ranked]))
+    last = {number for game in report.pairings if game.round == report.last_round for number in game[3:5]}
+    doubtful: list[tuple[SourceEntrant, SourceEntrant]] = []
+    for at, (place, score, entrant) in enumerate(ranked):
+        before, after = ranked[max(at - 1, 0)], ranked[min(at + 1, len(ranked) - 1)]
+        is_behind = entrant.start_number not in last and score < before[1]
+        if at not in kept and not is_behind:
+            doubtful.append((entrant, (before if score < before[1] else after)[2]))
+        elif at in kept and before[0] == place and before[1] != score:
+            doubtful.append((entrant, before[2]))
+    if len(doubtful) <= max(2, len(ranked) // 10):
+        for entrant, other in doubtful:
+            message = (
+                f"{entrant} has place {entrant.place} with {entrant.score:g} points, and {other} place {other.place} "
+                f"with {other.score:g}"
+            )
+            yield ReportFinding(entrant.line, "place-differs", message)
+
+
+def _longest_ascending(numbers: Sequence[float]) -> list[int]:
+    """Return the places of a longest part of a sequence in which no number is below an earlier one."""
+    ends: list[float] = []  # the smallest last number of the parts of each length
+    places: list[int] = []
+    before: list[int] = []
+    for place, number in enumerate(numbers):
+        length = bisect_right(ends, number)
+        before.append(places[length - 1] if length else -1)
+        ends[length : length + 1] = [number]
+        places[length : length + 1] = [place]
+    chain = [places[-1]] if places else []
+    while chain and before[chain[-1]] >= 0:
+        chain.append(before[chain[-1]])
+    return chain
+
+
+def _exchanged_entrants(report: SourceReport) -> Iterator[ReportFinding]:
+    """Yield two entrants who have each other's place in a list that is otherwise in the order of the ratings."""
+    listed = sorted(report.entrants, key=lambda entrant: entrant.start_number)
+    ratings = [entrant.rating or 0 for entrant in listed]
+    pairs = enumerate(zip(ratings, sorted(ratings, reverse=True), strict=True))
+    misplaced = [at for at, (rating, ordered) in pairs if rating != ordered]
+    # neighbours are exchanged if a rating was corrected later
+    if len(listed) >= LEAST_ORDERED and len(misplaced) == 2 and misplaced[1] - misplaced[0] > 1:  # noqa: PLR2004
+        first, second = (listed[at] for at in misplaced)
+        message = (
+            f"{first} has the rating {first.rating or 'none'}, and {second} {second.rating or 'none'}: all others are "
+            "in the order of their ratings"
+        )
+        yield ReportFinding(first.line, "order-differs", message)
+
+
+def days_in_future(report: SourceReport, now_ms: int) -> Iterator[ReportFinding]:
+    """Yield the first day of results that is to come; in the east a day begins before it does in UTC."""
+    now, latest_ms = instant_text(now_ms, Precision.DAY), now_ms + DAY_MS
+    for number in sorted({game.round for game in report.pairings} & report.round_days.keys()):
+        if instant_ms(report.round_days[number]) > latest_ms:
+            message = f"round {number} has results, and is on {report.round_days[number]}; today is {now}"
+            yield ReportFinding(report.lines.get("132", report.line), "day-in-future", message)
+            return
+    if instant_ms(report.edition) > latest_ms:
+        message = f"the tournament has results, and begins on {report.edition}; today is {now}"
+        yield ReportFinding(report.lines.get("042", report.line), "day-in-future", message)
 
 
 def _length(report: SourceReport) -> Iterator[ReportFinding]:

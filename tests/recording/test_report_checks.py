@@ -1,13 +1,14 @@
 """A tournament report is checked before anything is recorded: one planted error each, and true reports."""
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
 import pytest
 
 from ledger import Ledger
 from ledger.errors import MalformedError
-from ledger.facts.events import Role, SchemeAdopted, WarningsAccepted
+from ledger.facts.events import RatingSeeded, Role, SchemeAdopted, TournamentOpened, WarningsAccepted
 from ledger.facts.name_agreement import NameAgreement, name_agreement
 from ledger.facts.player_details import PlayerDetails
 from ledger.imports.reading import FileHints
@@ -76,6 +77,26 @@ def won(rank: int) -> int:
     return next(number for number in range(1, 8) if cell(rank, number)[-1] == "1")
 
 
+def add(lines: Lines, line: str) -> None:
+    """Add the line of a player, and count it."""
+    lines.append(line)
+    put(lines, -3, 5, f"{len(lines) - HEAD}")
+
+
+def put_places(lines: Lines, *wrong: tuple[int, int]) -> None:
+    """Write the places that follow from the points, but those of some."""
+    ranks = sorted(range(1, len(BASE.players) + 1), key=lambda rank: -float(lines[HEAD + rank - 1][80:84]))
+    for rank, place in (*((rank, place) for place, rank in enumerate(ranks, 1)), *wrong):
+        put(lines, rank, 86, f"{place:4}")
+
+
+def without_a_round(lines: Lines) -> None:
+    """Take the results of the second round away, and give the points of the others."""
+    for rank in range(1, len(BASE.players) + 1):
+        put(lines, rank, 102, " " * 8)
+        add_up(lines, rank)
+
+
 def lost_by_both(lines: Lines, rank: int) -> None:
     put(lines, rank, 89 + 10 * won(rank), "0")
     add_up(lines, rank)
@@ -136,7 +157,7 @@ OF_THE_FILE = {"day-missing", "rank-twice", "opponents-differ", "opponent-missin
 Plant = Callable[[Lines], None]
 OF_OTHER_TESTS = {
     "no-players", "too-many-rounds", "national-differs", "table-unreadable", "team-differs",
-    "time-control-differs", "time-control-missing",
+    "time-control-differs", "time-control-missing", "announced-otherwise", "recorded-already", "day-in-future",
 }  # fmt: skip
 PLANTED: dict[str, tuple[str, int, Plant]] = {
     # by name: the code, the line, what is done to the lines
@@ -163,14 +184,17 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
     "a year of birth is another": ("birth-year-differs", 18, lambda lines: put(lines, 9, 70, "1949")),
     "a year of birth is to come": ("birth-year-differs", 18, lambda lines: put(lines, 9, 70, "2091")),
     "a federation is another": ("federation-differs", 22, lambda lines: put(lines, 13, 54, "GER")),
+    "a federation does not exist": ("federation-unknown", 22, lambda lines: put(lines, 13, 54, "NRW")),
+    "the tournament's federation does not exist": ("federation-unknown", 3, lambda lines: put(lines, -6, 5, "NRW")),
     "a sex is another": ("sex-differs", 12, lambda lines: put(lines, 3, 10, "m")),
     "a man has a woman's title": ("sex-differs", 14, lambda lines: put(lines, 5, 11, "WGM")),
+    "a title is one that the list does not have": ("title-differs", 12, lambda lines: put(lines, 3, 11, " IM")),
     "a round has the day of a later one": (
         "rounds-out-of-order", 9, lambda lines: put(lines, 0, 112, f"{BASE.days[4]:%y/%m/%d}")),
     "a round is in another year": ("day-outside-tournament", 9, lambda lines: put(lines, 0, 152, "25")),
     "a round has no day of the calendar": ("day-unreadable", 9, lambda lines: put(lines, 0, 118, "32")),
     "a player is entered again without a number": (
-        "entered-twice", HEAD + 25, lambda lines: lines.append(again(lines[HEAD + 4]))),
+        "entered-twice", HEAD + 25, lambda lines: add(lines, again(lines[HEAD + 4]))),
     "the tournament ends before its last round": (
         "day-outside-tournament", 9, lambda lines: put(lines, -4, 5, f"{BASE.days[-2]:%Y/%m/%d}")),
     "the tournament ends before it begins": ("end-before-start", 4, lambda lines: put(lines, -4, 5, "2023")),
@@ -187,6 +211,11 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
     "an opponent is nobody": ("opponent-missing", 18, lambda lines: put(lines, 9, 82 + 10 * at_board(9), "  77")),
     "a result has no opponent": ("opponent-missing", 18, lambda lines: put(lines, 9, 82 + 10 * at_board(9), "0000")),
     "points are not the sum of the results": ("points-differ", 25, lambda lines: put(lines, 16, 81, " 6.5")),
+    "a place is not that of the points": ("place-differs", 15, lambda lines: put_places(lines, (6, 24))),
+    "a place is given twice": ("place-differs", 12, lambda lines: put_places(lines, (3, 1))),
+    "the number of players is another": ("players-differ", 6, lambda lines: put(lines, -3, 5, "23")),
+    "a round has no results": ("round-missing", 1, without_a_round),
+    "two players have each other's place in the list": ("order-differs", 13, lambda lines: exchange(lines, 9, 72, 4, 11)),
     "two players meet twice": ("pairing-twice", 14, twice),
     "both players of a game have lost it": (
         "lost-by-both", min(HEAD + 4, HEAD + opponent(4, won(4))), lambda lines: lost_by_both(lines, 4)),
@@ -197,7 +226,7 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
     "the tournament begins a year early": ("days-unlikely", 4, lambda lines: put(lines, -5, 5, "2023")),
     "the tournament ends a year late": ("days-unlikely", 5, lambda lines: put(lines, -4, 5, "2025")),
     "the year is wrong throughout": ("days-unlikely", 4, ten_years_early),
-    "a new player has a rating of nobody": ("rating-unlikely", HEAD + 25, lambda lines: lines.append(GUEST)),
+    "a new player has a rating of nobody": ("rating-unlikely", HEAD + 25, lambda lines: add(lines, GUEST)),
     "the report has no days": ("day-missing", 1, without_days),
     "all results of a player are reversed": ("exceptional-performance", 11, lambda lines: reverse(lines, 2)),
 }  # fmt: skip
@@ -273,6 +302,93 @@ def spoiled(tmp_path: Path, *names: str) -> Path:
     for name in names:
         PLANTED[name][2](lines)
     return saved(tmp_path, lines)
+
+
+@pytest.mark.parametrize(
+    ("listed", "shown", "day", "is_stopped"),
+    [
+        ("IM", "GM", "2024-05-01", True),
+        ("IM", "GM", "2023-05-01", False),  # the list is older than the title may be
+        ("GM", "IM", "2023-05-01", True),
+        ("GM", "IM", "2024-06-01", False),  # the list is of a later month
+        ("GM", "gm", "2024-05-01", False),
+        ("FM", "WGM", "2024-05-01", False),
+        ("GM", "", "2024-05-01", False),
+    ],
+)
+def test_titles_are_compared_with_those_of_the_list(
+    listed: str, shown: str, day: str, is_stopped: bool, tmp_path: Path
+) -> None:
+    woman = next(rank for rank, player in enumerate(BASE.players, 1) if player.sex == "w" and player.rating)
+    player, lines = BASE.players[woman - 1], BASE.lines()
+    put(lines, woman, 11, f"{shown:3}")
+    with Ledger.create(tmp_path / "club.db", pool="standard", scheme="fide") as ledger:
+        number = ledger.register(player.identity, player.name)
+        ledger.append(RatingSeeded(player=number, pool="standard", effective_at=day, rating=str(player.rating)))
+        details = PlayerDetails(sex="w", federation=player.federation, birth=str(player.born), title=listed)
+        ledger.registry.describe(number, details, since=day, actor="registry")
+        report = ledger.import_file(saved(tmp_path, lines))
+    assert [finding.code for finding in report.warnings] == ["title-differs"] * is_stopped
+
+
+@pytest.mark.parametrize(
+    ("today", "words"),
+    [
+        (BASE.days[1], "day-in-future: round 4 has results, and is on "),
+        (BASE.days[0] - timedelta(days=3), "day-in-future: the tournament has results, and begins on "),
+    ],
+)
+def test_results_of_a_day_to_come_stop_a_report(today: date, words: str, tmp_path: Path) -> None:
+    now, lines = datetime.combine(today, time(), UTC), BASE.lines()
+    if today < BASE.days[0]:
+        lines = [line for line in lines if not line.startswith("132")]
+    with Ledger.create(tmp_path / "club.db", pool="standard", scheme="fide", clock=lambda: now) as ledger:
+        first, *_ = ledger.import_file(saved(tmp_path, lines)).faults
+    assert first.message.startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("days", "rounds", "found"),
+    [
+        ((0, 0), 7, []),
+        ((0, 2), None, [5]),
+        ((1, 0), None, [4]),
+        ((-31, -31), None, [4]),
+        ((-90, -90), None, []),  # an edition that was announced, and of which nothing is recorded yet
+        ((0, 0), 6, [8]),
+    ],
+)
+def test_the_days_of_a_report_are_those_of_the_announcement(
+    days: tuple[int, int], rounds: int | None, found: list[int], tmp_path: Path
+) -> None:
+    first, last = (day + timedelta(days=more) for day, more in zip((BASE.days[0], BASE.days[-1]), days, strict=True))
+    with Ledger.open(ledger_with_list(tmp_path / "club.db")) as ledger:
+        ledger.append(
+            TournamentOpened(
+                pool="standard", tournament=BASE.name, starts_at=f"{first}", ends_at=f"{last}", rounds=rounds
+            )
+        )
+        report = ledger.import_file(saved(tmp_path, BASE.lines()))
+    assert [(finding.line, finding.code) for finding in report.warnings] == [
+        (line, "announced-otherwise") for line in found
+    ]
+
+
+@pytest.mark.parametrize("change", ["the name", "the first day", "another event", "nothing"])
+def test_an_event_that_is_recorded_already_is_noticed(change: str, tmp_path: Path) -> None:
+    with Ledger.open(ledger_with_list(tmp_path / "club.db")) as ledger:
+        assert ledger.import_file(saved(tmp_path, BASE.lines())).ok
+        lines = made_report(1, size=24 - 2 * (change == "another event")).lines()
+        if change in {"the name", "another event"}:
+            lines[0] = "012 Springfield Masters"
+        elif change == "the first day":
+            lines[3] = f"042 {BASE.days[0] - timedelta(days=1):%Y/%m/%d}"
+        size = ledger.journal.size()
+        report = ledger.import_file(saved(tmp_path, lines))
+        codes = [(finding.line, finding.code) for finding in report.warnings]
+        assert codes == [(1, "recorded-already")] * (change in {"the name", "the first day"})
+        assert report.ok is not bool(codes)
+        assert (ledger.journal.size() == size) is (change != "another event")
 
 
 def test_accepted_warnings_are_recorded_with_the_person(tmp_path: Path, run: Run) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from ledger.facts.event_fields import FEDERATION_PATTERN
+from ledger.facts.player_details import OLD_TITLES, OPEN_TITLES, WOMEN_TITLES
 from ledger.facts.source_games import SourceGame
 from ledger.imports.crosstables.cells import COLOURLESS, colour_letters, is_colourless, opponent_of, parse_cell
 from ledger.imports.crosstables.tables import MAX_ENTRANTS, PlayerRow, Table, read_tables
@@ -92,6 +93,7 @@ def _games(table: Table, reading: Reading, hints: FileHints) -> Iterator[SourceG
         speed_line=stated_on or table.line,
         lines={} if stated_on is None else {"122": stated_on},
         rounds=max(column.number for column in table.rounds),
+        doubts=_unread_points(table),
         no_day="the table has no day, neither above it nor at its rounds",
         no_name="no line above the table names the tournament",
         no_round_days="the days of some rounds are not given",
@@ -170,7 +172,7 @@ class _RowParser:
         if self.faults:
             return rank, None
         return rank, PlayerLine(
-            rank=rank, sex="", title="", name=name, rating=rating, federation=federation, fide_id=fide or "", birth="",
+            rank=rank, sex="", title=_parse_title(row.at(self._table.title_place)), name=name, rating=rating, federation=federation, fide_id=fide or "", birth="",
             points=_parse_points(row.at(columns.get("points"))), place=None, rounds=tuple(rounds),
         )  # fmt: skip
 
@@ -205,6 +207,21 @@ def _parse_name(text: str) -> str:
 def _parse_federation(text: str) -> str:
     """Return a federation's code; empty for other texts, such as the name of a club, on which no game depends."""
     return text if re.fullmatch(FEDERATION_PATTERN, text) else ""
+
+
+def _parse_title(text: str) -> str:
+    """Return a title of FIDE; empty for other texts, such as a number."""
+    title = OLD_TITLES.get(text.upper(), text.upper())
+    return title if title in OPEN_TITLES + WOMEN_TITLES else ""
+
+
+def _unread_points(table: Table) -> list[tuple[int, str]]:
+    """Return the lines whose points cannot be read, if they are few."""
+    place = table.columns.get("points")
+    texts = [(row.line, row.at(place)) for row in table.rows]
+    unread = [(line, text) for line, text in texts if text and _parse_points(text) is None]
+    words = f"{table.label(place or 0, is_sheet=False)}: expected points such as 3,5, got"
+    return [(line, f"{words} {text[:40]!r}: not used") for line, text in unread] if 2 * len(unread) < len(texts) else []
 
 
 def _parse_points(text: str) -> float | None:

@@ -30,6 +30,7 @@ _HEADINGS: Mapping[str, tuple[str, ...]] = {
     "rating": ("rtgi", "elo i", "eloi", "rtg", "elo", "rating", "rtng", "rat", "eloint", "rtgn", "elon"),
     "federation": ("fed", "federation"),
     "fide_id": ("fideid", "fide id", "fide no", "fide"),
+    "title": ("title", "titel", "tit", "ttl"),
     "points": ("pts", "pkt", "pkte", "points", "punkte", "score", "tot", "total", "ptos", "punti", "punten", "body"),
 }
 _COLUMNS = {fold_heading(word): column for column, words in _HEADINGS.items() for word in words}
@@ -68,7 +69,8 @@ class Table:
     Attributes:
         line: of its headings.
         headings: as they are written.
-        columns: the place of ``name``, and of ``rating``, ``federation``, ``fide_id`` and ``points`` where it has them.
+        columns: the place of ``name``, and of ``rating``, ``federation``, ``fide_id``, ``title`` and ``points`` where it
+            has them.
         rounds: the columns of rounds.
         titles: the lines above it, each with its number, the nearest last.
         foreign: headings of another language, with what they are read as.
@@ -84,6 +86,13 @@ class Table:
     foreign: Mapping[str, str]
     rows: list[PlayerRow] = attrs.Factory(list)
     is_complete: bool = True
+
+    @property
+    def title_place(self) -> int | None:
+        """The place of the titles: programs leave their heading blank, before the name."""
+        before = self.columns["name"] - 1
+        is_blank = before >= 0 and not self.headings[before].strip()
+        return self.columns.get("title", before if is_blank else None)
 
     def label(self, place: int, *, is_sheet: bool) -> str:
         """Return the heading of a column; *is_sheet*: with its letters."""

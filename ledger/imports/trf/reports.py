@@ -121,7 +121,8 @@ class TournamentReport:
         scoring: how it counts points.
         facts: fields of ``tournament-described/1``; None: its format states no such facts, nor any of entrants.
         chief, deputies: the arbiters.
-        players: how many players it states besides their lines, None where it does not.
+        counts: by record a number that it states: of players (062), of rated ones (072), of teams (082).
+        teams: the number of lines of teams.
         is_of_teams: True if teams played.
         lines: the line of each record that checks name.
         national: the numbers of entrants at federations.
@@ -145,7 +146,8 @@ class TournamentReport:
     facts: Mapping[str, Any] | None = None
     chief: str | None = None
     deputies: Sequence[str] = ()
-    players: int | None = None
+    counts: Mapping[str, int] = {}
+    teams: int = 0
     is_of_teams: bool = False
     lines: Mapping[str, int] = {}
     national: Sequence[SourceNational] = ()
@@ -237,6 +239,7 @@ def _source_report(
             entrant.read.place or None,
             _details(entrant.read, numbers.get(rank)),
             doubtful.get(rank),
+            entrant.read.points,
         )
         for rank, entrant in sorted(report.entrants.items())
         if not _is_no_player(entrant)
@@ -255,7 +258,7 @@ def _source_report(
         unread_days=report.days.unread,
         pairings=tuple(map(_source_pairing, pairings.games)),
         last_round=max(pairings.rounds),
-        players=report.players,
+        counts=_counts(report, entrants),
         format=report.format,
         is_of_teams=report.is_of_teams,
         lines=report.lines,
@@ -266,6 +269,24 @@ def _source_report(
         scoring=str(report.scoring),
         is_stated=report.facts is not None,
     )
+
+
+def _counts(report: TournamentReport, entrants: Sequence[SourceEntrant]) -> dict[str, tuple[int, ...]]:
+    """Return the numbers that a report states, each with those that its lines may give.
+
+    A line of a bye counts as a player or not, and national ratings as ratings or not; lines that cannot be read count
+    as nothing, so that there is no number.
+    """
+    if report.unread:
+        return {}
+    rated = [entrant for entrant in entrants if entrant.rating]
+    of_fide = [entrant for entrant in rated if entrant.player_id.startswith("fide:")]
+    counted = {
+        "062": (len(entrants), len(report.entrants)),
+        "072": (len(rated), len(of_fide)),
+        "082": (report.teams,) if report.teams else (),
+    }
+    return {kind: (stated, *counted[kind]) for kind, stated in report.counts.items() if counted[kind]}
 
 
 def _source_pairing(game: Pairing) -> SourcePairing:
