@@ -8,7 +8,7 @@ from typing import Any
 import attrs
 
 from ledger.answers.asking import in_one_snapshot, names
-from ledger.answers.rankings import class_limits, rating_class
+from ledger.answers.rankings import rating_class, shown_class_limits
 from ledger.answers.sent_reports import reports_with
 from ledger.correcting.previews import Impact, Move
 from ledger.facts.json_schemas import documented, flattened
@@ -100,7 +100,7 @@ def impact_in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
     """Return the impact of a proposal, of which numbers are known, with the names of the players."""
     largest = {listed.largest for listed in impact.lists if listed.largest is not None}
     called = names(ledger, {*largest, *(move.player for move in impact.moves)})
-    limits = {pool: class_limits(ledger, pool) for pool in {move.pool for move in impact.moves}}
+    limits = {pool: shown_class_limits(ledger, pool) for pool in {move.pool for move in impact.moves}}
     summary = ImpactSummary(**{field.name: getattr(impact, field.name) for field in attrs.fields(ImpactSummary)})
     lists = [
         MovedListRow(
@@ -130,7 +130,7 @@ def impact_in_full(ledger: OpenLedger, impact: Impact) -> ImpactInFull:
     return ImpactInFull(summary=summary, lists=lists, reports=reports, moves=moves)
 
 
-def _fields(move: Move, limits: Mapping[str, int]) -> dict[str, Any]:
+def _fields(move: Move, limits: Mapping[str, int] | None) -> dict[str, Any]:
     fields = move.fields(*FIGURES)
     for when, figures in (("before", move.before), ("after", move.after)):
         # A scheme keeps a rating of unlisted players as well, which is not shown.

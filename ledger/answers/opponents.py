@@ -15,7 +15,7 @@ import attrs
 
 from ledger.answers.asking import RESULT, display_name, in_one_snapshot, names
 from ledger.answers.graphs.graph_data import GAMES_PER_PAGE
-from ledger.answers.rankings import rating_class
+from ledger.answers.rankings import has_classes, rating_class
 from ledger.answers.read_models import count_rated_games, game_row
 from ledger.book.policies import CLASSES, stored_policies
 from ledger.errors import UnknownNameError
@@ -177,7 +177,8 @@ def statistics_by_strength(
 
     First come the bands of the difference between the opponent's rating and the player's, to the nearest point
     (``group`` is ``difference``), then the classes of the opponents' ratings by the policy ``classes`` today or *at* an
-    instant (``class``). Games in which a rating is missing are under ``unknown``. Empty bands are left out.
+    instant (``class``), if the pool has classes. Games in which a rating is missing are under ``unknown``. Empty bands
+    are left out.
     """
     played = _played(ledger, person, pool, at)
     ms = ledger.now_ms() if at is None else instant_end_ms(at)
@@ -194,6 +195,8 @@ def statistics_by_strength(
         return UNKNOWN if game.opponent_rating is None else f"class {rating_class(game.opponent_rating, settings)}"
 
     bands = _grouped("difference", played, band, [name for _, name in _BANDS])
+    if not has_classes(ledger, ledger.pool(pool).name):
+        return bands
     return bands + _grouped("class", played, class_name, [f"class {letter}" for letter in "ABCD"])
 
 

@@ -42,14 +42,18 @@ _CHOSEN = (
 )
 
 
-def rating_class(rating: float, settings: Mapping[str, int]) -> str:
-    """Return the letter of a rating's class, A to D, by the rating to the nearest point."""
+def rating_class(rating: float | None, settings: Mapping[str, int] | None) -> str | None:
+    """Return the letter of a rating's class, A to D, by the rating to the nearest point; None in a pool without any."""
+    if rating is None or settings is None:
+        return None
     points = _points(rating)
     return next((letter for letter in "DCB" if points >= settings[f"{letter.lower()}_from"]), "A")
 
 
-def rating_strength(rating: float, settings: Mapping[str, int]) -> StrengthWord:
-    """Return a rating's strength in words, such as ``Beginner``, by the rating to the nearest point."""
+def rating_strength(rating: float | None, settings: Mapping[str, int] | None) -> StrengthWord | None:
+    """Return a rating's strength in words, such as ``Beginner``; as ``rating_class``."""
+    if rating is None or settings is None:
+        return None
     points = _points(rating)
     if points >= settings["advanced_from"]:
         return "Advanced"
@@ -65,8 +69,10 @@ class RankingDetails:
     """The percentile, class, strength and uncertainty of a player's rating in a ranking."""
 
     percentile: float = documented("the share of the ranked players with a lower rating, per cent")
-    class_: str = documented("letter of the class by the policy in force then, of the rating to the nearest point")
-    strength: StrengthWord = documented("the same in words; during the provisional games as the player chose it")
+    class_: str | None = documented(
+        "letter of the class by the policy in force then, of the rating to the nearest point; null: the pool has none"
+    )
+    strength: StrengthWord | None = documented("the same in words; during the provisional games as the player chose it")
     provisional: bool = documented("whether the scheme calls the rating provisional")
     rd: float | None = documented("the scheme's own uncertainty at that time, points; null: it has none")
     strength_chosen: bool = documented("whether the player chose the strength; else the rating says so")
@@ -110,9 +116,7 @@ class RankingPlace:
 def ranking_place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> RankingPlace:
     """Return a player's rank in the current ranking with ``min_games=0``, with percentile, class and strength."""
     standings = Standings(ledger.views.connection, pool, now_ms=ledger.now_ms())
-    rating, limits = state.in_force, class_limits(ledger, pool.name)
-    words = None if rating is None else (rating_class(rating, limits), rating_strength(rating, limits))
-    class_, strength = words or (None, None)
+    rating, limits = state.in_force, shown_class_limits(ledger, pool.name)
     chosen = _chosen_strengths(ledger, pool, [state], ledger.now_ms()).get(state.player)
     listed = None if state.player in standings.closed else rating
     # For a player without a rating only the number of all others is counted: no player reaches infinity.
@@ -125,8 +129,8 @@ def ranking_place(ledger: OpenLedger, pool: Pool, state: PlayerState) -> Ranking
         rank=rank,
         rated_players=counted.players,
         percentile=share,
-        class_=class_,
-        strength=chosen or strength,
+        class_=rating_class(rating, limits),
+        strength=chosen or rating_strength(rating, limits),
         strength_chosen=chosen is not None,
     )
 
@@ -241,14 +245,15 @@ def ranking(ledger: OpenLedger, choice: RankingChoice, *, details: bool = True) 
 def _details(
     ledger: OpenLedger, standings: Standings, choice: RankingChoice, ms: int, best: Sequence[ListedPlayer]
 ) -> list[RankingDetails]:
-    limits = HousePolicies(ledger).at(CLASSES, day(ms))
+    pool = standings.states.pool
+    limits = HousePolicies(ledger).at(CLASSES, day(ms)) if has_classes(ledger, pool.name) else None
     shown = slice(choice.offset, choice.limit)
     # of a group all members are among the best
     limit = choice.limit if choice.group.is_everybody else EVERY_ROW
     rest, shares = best[shown], _percentiles(standings, best, limit)[shown]
     states = _states_of(ledger, standings.states, choice, ms, [player.player for player in rest])
     details = []
-    chosen = _chosen_strengths(ledger, standings.states.pool, states.values(), ms)
+    chosen = _chosen_strengths(ledger, pool, states.values(), ms)
     for player, share in zip(rest, shares, strict=True):
         state = states[player.player]
         fields = dict(zip(state.era.scheme.state, state.state, strict=True))
@@ -286,8 +291,14 @@ def class_limits(ledger: OpenLedger, pool: str) -> Mapping[str, int]:
 
 
 @in_one_snapshot
+def shown_class_limits(ledger: OpenLedger, pool: str) -> Mapping[str, int] | None:
+    """Return the lowest points of each class in a pool that has classes; None in another one."""
+    return class_limits(ledger, pool) if has_classes(ledger, pool) else None
+
+
+@in_one_snapshot
 def has_classes(ledger: OpenLedger, pool: str) -> bool:
-    """Return whether pages show classes, strengths and HERA in a pool.
+    """Return whether answers and pages show classes, strengths and HERA in a pool.
 
     They are ChessWorld's; the policy ``classes`` extends them to other schemes.
     """

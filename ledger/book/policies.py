@@ -130,7 +130,7 @@ POLICIES: Mapping[str, Policy] = {
             "everywhere": Setting(
                 default=False,
                 unit="switch",
-                doc="pages also show them, and HERA, under schemes that are not ChessWorld's",
+                doc="answers and pages also show them, and HERA, under schemes that are not ChessWorld's",
             ),
         },
     ),

@@ -178,7 +178,8 @@ WITHIN_OTHERS = {
     "joining_day", "last_game_row", "last_published_rating", "load_report", "lowest_rating", "open_snapshot",
     "outdated_lists", "player_batch", "postgres_tables", "proposal_reasons", "published_rating", "published_ratings",
     "ranked_members", "ranking_place", "rated_game_row", "reached_titles", "read_model_state", "replay",
-    "reports_with", "require_read_model", "scheme_period_in_force", "start_from_pool", "summarize_changes",
+    "reports_with", "require_read_model", "scheme_period_in_force", "shown_class_limits", "start_from_pool",
+    "summarize_changes",
     "taken_back_imports", "unrated_games", "upset_margins", "waiting_games",
 }  # fmt: skip
 # They read no views, or words of theirs for each part: tellings of files, kept texts, names.

@@ -263,6 +263,7 @@ def test_the_change_since_a_published_list(two_schemes: Path, run: Run) -> None:
 def test_another_site_sets_its_classes_from_a_day(two_schemes: Path, tmp_path: Path, run: Run) -> None:
 
     path = Path(shutil.copytree(two_schemes.parent, tmp_path / "copy")) / "club.db"
+    assert run("policy", "set", path, "classes", "everywhere=true", "--by", "eve").code == 0
     words = ("classes", "b_from=1000", "advanced_from=1500", "--from", "2006", "--by", "eve")
     assert run("policy", "set", path, *words).code == 0
     late = json.loads(run("ratings", path, "--details").out)
@@ -311,3 +312,15 @@ def test_many_players_are_looked_up_at_a_day_as_few_are(sample_folder: Path, mon
         assert len(few) == len(asked) - 1
         monkeypatch.setattr(standings, "FEW_PLAYERS", 0)
         assert at.of(asked) == few
+
+
+def test_a_pool_without_classes_has_none_in_answers(tmp_path: Path, run: Run) -> None:
+    path, games = tmp_path / "club.db", tmp_path / "games.csv"
+    games.write_text("white,black,result,ended_at,half_moves\nAnn,Bob,1-0,2024-05-03,61\n", encoding="utf-8")
+    assert run("init", path, "--scheme", "elo").code == run("import", path, games).code == 0
+    assert {(row["class"], row["strength"]) for row in json.loads(run("ratings", path, "--details").out)} == {
+        (None, None)
+    }
+    assert (shown := json.loads(run("show", path, "Ann").out))["class"] is shown["strength"] is None
+    assert run("policy", "set", path, "classes", "everywhere=true", "--by", "eve").code == 0
+    assert all(row["class"] and row["strength"] for row in json.loads(run("ratings", path, "--details").out))

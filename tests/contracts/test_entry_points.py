@@ -202,7 +202,7 @@ def _by_file(club: Club, misfit: Misfit) -> str:
     file.write_text(f"verb,{','.join(words)}\n{verb},{','.join(words.values())}\n", "utf-8")
     done = club.run("correct", club.path, "batch", file, *EVE)
     assert (done.code, done.out) == (1, "")
-    return done.err.removeprefix(f"{file}:2: ")
+    return done.err.removeprefix(f"{file}:2: error: ")
 
 
 def _refused(attempt: Callable[[], object]) -> str:
@@ -263,7 +263,7 @@ def _imported(club: Club, misfit: Misfit) -> str:
     file.write_text(text, "utf-8")
     done = club.run(*command, club.path, file)
     assert (done.code, done.out) == (1, "")
-    return done.err.removeprefix(f"{file}:2: ")
+    return done.err.removeprefix(f"{file}:2: error: ")
 
 
 DOORS: dict[str, Callable[[Club, Misfit], str]] = {

@@ -129,5 +129,5 @@ def test_an_import_takes_a_corrected_game_as_known(four: Ledger, tmp_path: Path,
     size = four.journal.size()
     done = run("import", four.path, tmp_path / "again.csv")
     assert "2 known already" in done.err
-    assert "again.csv:4: exists-with-different-outcome" in done.err
+    assert "again.csv:4: error: exists-with-different-outcome" in done.err
     assert four.journal.size() == size

@@ -116,7 +116,7 @@ def test_classes_before_and_after_are_those_that_the_ranking_tells(many: Ledger)
         return {row["player"]: row["class"] for row in as_rows(ranking(many, RankingChoice(min_games=1)))}
 
     middle = as_rows(ranking(many, RankingChoice(limit=8)))[-1]["rating"]
-    many.policies.set("classes", {"b_from": floor(middle)}, actor="eve")
+    many.policies.set("classes", {"everywhere": True, "b_from": floor(middle)}, actor="eve")
     many.catch_up()
     changes = [many.corrections.drafts.annul_games(1, AnnulmentScope.ALL)]
     rows = as_rows(impacts.impact_in_full(many, many.preview(changes)).moves)

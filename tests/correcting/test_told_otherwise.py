@@ -115,7 +115,7 @@ def test_an_import_writes_the_corrections_that_take_the_word_of_the_files(
     batch.unlink()
     done = run("import", empty_club, second, "--propose-differences", batch)
     assert done.code == REFUSED  # who played game 2 no batch can say
-    assert f"{second}:3: exists-with-different-black" in done.err
+    assert f"{second}:3: error: exists-with-different-black" in done.err
     assert f"{second}:2:" not in done.err
     assert "1 game recorded, 1 known already" in done.err
     assert "1 known game contradicted, 1 faulty game, 1 fault" in done.err

@@ -190,7 +190,7 @@ def test_an_import_says_how_many_there_are_and_a_dry_run_writes_none(
     assert ("Ann" in rated, "Cy" in rated, "BYE" in rated) == (True, False, False), "no bye is rated, nobody registered"
     other = written(tmp_path, "other.csv", (HEADER + rows.replace("-;½", "-;1-0")).encode())
     refused = run("import", empty_club, other)
-    assert (refused.code, "other.csv:4: exists-with-different-brings: " in refused.err) == (1, True)
+    assert (refused.code, "other.csv:4: error: exists-with-different-brings: " in refused.err) == (1, True)
     strict = run("import", empty_club, other, "--strict")
     assert (strict.code, "nothing recorded (--strict)" in strict.err) == (1, True)
 
@@ -208,7 +208,7 @@ def test_a_file_that_tells_a_bye_twice_by_different_days_tells_one(
     assert told in run("import", empty_club, path).err
     assert "2 rounds without a game known already" in run("import", empty_club, path).err
     other = written(tmp_path, "other.csv", (HEADER + rows.replace("BYE;1-0;2025-03-03", "-;½;2025-03-03")).encode())
-    assert "other.csv:4: exists-with-different-brings: " in run("import", empty_club, other).err
+    assert "other.csv:4: error: exists-with-different-brings: " in run("import", empty_club, other).err
 
 
 def test_a_file_imported_before_byes_were_known_brings_them_when_it_comes_again(

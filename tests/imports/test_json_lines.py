@@ -194,5 +194,5 @@ def test_the_command_names_the_line_and_the_path(tmp_path: Path, run: Run) -> No
     assert run("init", tmp_path / "club.db").code == 0
     done = run("import", tmp_path / "club.db", path)
     assert done.code == 1
-    assert f"{path}:1: the key is given twice @ $.outcome" in done.err
+    assert f"{path}:1: error: the key is given twice @ $.outcome" in done.err
     assert "0 games recorded" in done.err

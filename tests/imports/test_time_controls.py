@@ -217,7 +217,7 @@ def test_a_report_without_a_class_of_fide_is_an_error(
     file = written(tmp_path, "night.trf", trf(*filter(None, [header])))
     done = run("import", fide_db, file, "--pools", BY_TIME_CONTROL)
     assert done.code == 1
-    assert f"night.trf:{4 if header else 1}: time-control-missing: the time control is" in done.err
+    assert f"night.trf:{4 if header else 1}: error: time-control-missing: the time control is" in done.err
     assert why in done.err
     assert games_by_pool(fide_db) == {"standard": 0, "rapid": 0, "blitz": 0}
 
@@ -500,6 +500,6 @@ def test_a_bye_of_another_class_goes_with_its_game(fide_db: Path, tmp_path: Path
     file = written(tmp_path, "b.csv", "\n".join(rows).encode())
     done = run("import", fide_db, file, "--pool", "standard")
     assert done.code == 1
-    assert "b.csv:4: time-control-differs: the time control is that of blitz" in done.err
+    assert "b.csv:4: error: time-control-differs: the time control is that of blitz" in done.err
     with Ledger.open(fide_db) as ledger:
         assert len(list(ledger.rows("rounds_without_game"))) == 1

@@ -75,7 +75,7 @@ def test_a_fault_in_one_rating_leaves_no_pool_with_any_of_the_list(fide_db: Path
     file = written(tmp_path, "list", combined().replace("1555", "15x5").encode())
     done = run("players", "import", fide_db, file, *ALL)
     assert done.code == 1
-    assert "list:3: the rating of blitz" in done.err
+    assert "list:3: error: the rating of blitz" in done.err
     assert ratings(fide_db) == {"standard": [], "rapid": [], "blitz": []}
 
 
@@ -88,7 +88,7 @@ def test_a_rating_that_contradicts_a_pool_is_a_fault_and_nothing_is_recorded(
         "players", "import", fide_db, written(tmp_path, "other", combined().replace("1555", "1556").encode()), *ALL
     )
     assert done.code == 1
-    assert "other:3: exists-with-different-rating" in done.err
+    assert "other:3: error: exists-with-different-rating" in done.err
     assert ratings(fide_db) == before
 
 

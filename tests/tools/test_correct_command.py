@@ -131,8 +131,8 @@ def test_wrong_rows_are_all_named_and_nothing_is_proposed(journal_of_four: Path,
     for each in ((), ("--each",)):
         done = run("correct", journal_of_four, "batch", tmp_path / "batch.csv", *each, *EVE)
         assert (done.code, done.out) == (1, "")
-        assert "batch.csv:5: 'void': no game 'g99'" in done.err
-        assert "batch.csv:6: changes-nothing: 'game:g3' says so already" in done.err
+        assert "batch.csv:5: error: 'void': no game 'g99'" in done.err
+        assert "batch.csv:6: error: changes-nothing: 'game:g3' says so already" in done.err
         assert "2 faults; nothing was proposed" in done.err
     assert size(journal_of_four) == before
 
@@ -142,7 +142,7 @@ def test_faults_of_rows_and_of_the_reason_are_told_at_once(journal_of_four: Path
     done = run("correct", journal_of_four, "batch", tmp_path / "batch.csv", "--by", "eve")
     assert (done.code, [line.rpartition("/")[2].split()[:2] for line in done.err.splitlines()]) == (
         1,
-        [["batch.csv:2:", "'void':"], ["error:", "no-reason:"], ["batch.csv:", "1"]],
+        [["batch.csv:2:", "error:"], ["error:", "no-reason:"], ["batch.csv:", "1"]],
     )
     done = run("correct", journal_of_four, "merge", "Ann", "--into", "Ann")
     assert (done.code, done.err.splitlines()) == (

@@ -186,10 +186,10 @@ def test_a_fide_list_is_told_by_its_content(text: str, fide_pool: Path, tmp_path
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("name,rating\nZoe,abc\n", "list:2: rating must be"),
-        ("identity,rating\nid:1,1500\nid:2,1500\nid:1,1600\n", "list:4: 'id:1' stands in line 2 already"),
-        ("identity,name,born\nname:zoe,Zoe,2000\nname:ann,Ann,x\n", "list:3: born must be a whole number"),
-        ("name,standing\nZoe,full\nAnn,guest\n", "list:3: 'name:ann' is full in the ledger, not guest"),
+        ("name,rating\nZoe,abc\n", "list:2: error: rating must be"),
+        ("identity,rating\nid:1,1500\nid:2,1500\nid:1,1600\n", "list:4: error: 'id:1' stands in line 2 already"),
+        ("identity,name,born\nname:zoe,Zoe,2000\nname:ann,Ann,x\n", "list:3: error: born must be a whole number"),
+        ("name,standing\nZoe,full\nAnn,guest\n", "list:3: error: 'name:ann' is full in the ledger, not guest"),
     ],
 )
 def test_a_fault_anywhere_leaves_journal_and_people_as_they_were(
@@ -239,7 +239,7 @@ def test_a_dry_run_shows_by_how_much_a_list_would_change_ratings_and_writes_noth
 @pytest.mark.parametrize(
     ("words", "first", "rest"),
     [
-        ((), "list:2: 'name:ann' is full in the ledger", "list: and 1 more fault\n"),
+        ((), "list:2: error: 'name:ann' is full in the ledger", "list: and 1 more fault\n"),
     ],
 )
 def test_of_many_faults_of_a_list_the_first_are_told_and_how_many_more_there_are(
@@ -263,7 +263,7 @@ def test_a_seed_that_says_something_else_of_the_same_day_is_a_fault(fide_pool: P
     assert run("players", "import", fide_pool, written(tmp_path, "a", b"name,rating\nZoe,1500\n")).code == 0
     done = run("players", "import", fide_pool, written(tmp_path, "b", b"name,rating\nZoe,1600\n"))
     assert done.code == REFUSED
-    assert "b:2: exists-with-different-rating: 'seed:standard:4@start' was recorded with rating='1500'" in done.err
+    assert "b:2: error: exists-with-different-rating: 'seed:standard:4@start' was recorded with rating='1500'" in done.err
 
 
 def test_the_journal_of_a_list_is_that_of_the_players_one_by_one(tmp_path: Path, run: Run) -> None:

@@ -415,7 +415,7 @@ def test_under_four_eyes_no_late_report_changes_a_published_list_without_a_propo
     for more in (["--dry-run"], []):
         done = run("import", path, tmp_path / "august.csv", tmp_path / "late.csv", *more)
         assert done.code == REFUSED
-        assert "late.csv:2: needs-a-proposal: " in done.err
+        assert "late.csv:2: error: needs-a-proposal: " in done.err
         assert "published up to 2025-09-01, which this game would change; propose it with 'correct late'" in done.err
         assert "august.csv (csv" in done.err
         assert "0 games recorded, 1 known already" in done.err

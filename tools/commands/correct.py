@@ -139,7 +139,7 @@ def batch(db_path: str, file: str, *, each: bool, reason: str, by: str | None, t
 
 
 def _tell_faults(name: str, error: BatchError) -> None:
-    output.remark_lines(name, error.faults, BATCH_FAULTS_SHOWN, "fault")
+    output.remark_lines(name, error.faults, BATCH_FAULTS_SHOWN, "fault", begin="error: ")
     for problem in error.reason_faults:
         output.error(f"no-reason: {problem}")
     output.error(f"{name}: {counted(len(error.faults), 'fault')}; nothing was proposed")

@@ -248,10 +248,10 @@ def _tell(
     name = source.reading.place
     faults = sorted([*source.reading.faults, *report.faults])
     count = source.reading.fault_count + report.fault_count
-    output.remark_lines(name, faults, FAULTS_SHOWN, "fault", count=count)
+    output.remark_lines(name, faults, FAULTS_SHOWN, "fault", begin="error: ", count=count)
     ending = source.reading.ending
     if ending is not None and ending not in faults[:FAULTS_SHOWN]:
-        output.remark(f"{name}:{ending.line}: {ending.message}")
+        output.remark(f"{name}:{ending.line}: error: {ending.message}")
     alike = [(game.line, str(game)) for game in report.alike[:ALIKE_SHOWN]]
     rest = "that are probably known"
     output.remark_lines(name, alike, ALIKE_SHOWN, rest, plural=rest, count=report.alike_count)

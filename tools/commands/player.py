@@ -466,7 +466,7 @@ def import_(
 
 def _tell_lines(reading: Reading, faults: Sequence[FileFault], count: int) -> None:
     """Tell the first faults of a list, and the notes on it."""
-    output.remark_lines(reading.place, faults, FAULTS_SHOWN, "fault", count=count)
+    output.remark_lines(reading.place, faults, FAULTS_SHOWN, "fault", begin="error: ", count=count)
     output.remark_lines(reading.place, reading.notes, FAULTS_SHOWN, "note", begin="note: ", count=reading.note_count)
 
 
