@@ -101,6 +101,7 @@ nothingbutchess: k=-1 k_high=-1 initial=-1 k_falls_at=-1
 playchess: cut_off=0 largest_change=-1 provisional_games=2.5 initial=-1 period_months=0
 playchess-dummies: mean_games=0.5 cut_off=0 worth=-1 min_half_moves=-2
 savard: established_k=-1 ordinary_p=1.1 beginning_m=2 score_scale=0 first_games=0 first_games=2.5 limit=-1
+stephenson: initial_rd=0 initial_rd=351 rd_floor=301 c=-1 h=-1 bonus=-1 bonus=101 neighbourhood=-1 neighbourhood=101
 uschess: lower_bound=0 lower_bound=-1 special_games=8.5 special_games=-1 special_cap=99 match_limit=-1
     match_range=-1 bonus_b=-1 declared_games=0.5 special_cap=10001
 """
