@@ -31,7 +31,7 @@ from ledger.facts.person_names import WITHOUT_CASE, are_different_people, folded
 from ledger.facts.player_details import NO_DETAILS, OPEN_TITLES, WOMEN_TITLES, PlayerDetails, readable_details
 from ledger.facts.source_games import SourceEntrant, SourceReport
 from ledger.handle import OpenLedger
-from ledger.imports.reading import TOO_FAST
+from ledger.imports.reading import DAY_LENGTH, TOO_FAST
 from ledger.players.persons import Person
 from ledger.publishing.publications import Publication, Publications
 from ledger.recording.findings import NO_CLASS, ReportCheck, ReportFinding, accepted_codes
@@ -90,6 +90,11 @@ def check_of_reports(
         return None
     of_pool = choice or PoolChoice(pool=ledger.first_pool())
     return ReportCheck(lambda reports: compare_reports(ledger, of_pool, reports), accepted, is_trial)
+
+
+def _is_whole(birth: str | None) -> bool:
+    """Return whether a date of birth has a day; the first of January is often written for a year alone."""
+    return birth is not None and len(birth) == DAY_LENGTH and not birth.endswith("-01-01")
 
 
 @attrs.define
@@ -369,6 +374,9 @@ class _Comparison:
         born = (details.birth or "")[:4]
         if born and side.born and born != side.born:
             message = f"{side} is born in {side.born} by the report, and in {born} in the ledger"
+            yield ReportFinding(side.entrant.line, "birth-year-differs", message)
+        elif stated.birth != details.birth and _is_whole(stated.birth) and _is_whole(details.birth):
+            message = f"{side} is born on {stated.birth} by the report, and on {details.birth} in the ledger"
             yield ReportFinding(side.entrant.line, "birth-year-differs", message)
         for field, code in _COMPARED.items():
             here, there = getattr(stated, field), getattr(details, field)

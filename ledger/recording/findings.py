@@ -150,7 +150,7 @@ CHECKS: Mapping[str, Check] = {
     ),
     "birth-year-differs": Check(
         Severity.WARNING,
-        "an entrant's year of birth is impossible, or not the recorded one",
+        "an entrant's year of birth is impossible, or it or the whole date is not the recorded one",
         "correct it, or check whether the number is another player's",
     ),
     "national-differs": Check(
@@ -216,6 +216,11 @@ CHECKS: Mapping[str, Check] = {
         Severity.WARNING,
         "a round before the last one has no pairing",
         "add its results, unless it was cancelled",
+    ),
+    "fewer-rounds": Check(
+        Severity.WARNING,
+        "the report announces more rounds than were played until the tournament's last day, or than twice its players",
+        "correct the number of rounds (142, XXR), or add those that are missing",
     ),
     "order-differs": Check(
         Severity.WARNING,

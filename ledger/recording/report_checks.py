@@ -12,6 +12,7 @@ from math import ceil
 
 from ledger.facts.instants import Precision, instant_ms, instant_text
 from ledger.facts.periods import DAY_MS
+from ledger.facts.player_details import OPEN_TITLES, WOMEN_TITLES
 from ledger.facts.source_games import SourceEntrant, SourcePairing, SourceReport
 from ledger.facts.words import Format
 from ledger.imports.reading import OTHER_CLASS
@@ -26,6 +27,9 @@ AGES = range(4, 111)
 HIGHEST = 3_000  # no list over the board has a higher rating
 TOURNAMENT_DAYS = 360  # days of a tournament; leagues take a season
 ROUND_DISTANCE_DAYS = 31  # days from the beginning to the first round, and from the last round to the end
+_FIDE_TITLES = (*reversed(OPEN_TITLES), *reversed(WOMEN_TITLES))
+# Those of FIDE's arena, and of many federations: national, life, senior, honorary and candidate masters.
+_TITLES = frozenset({*_FIDE_TITLES, *"AGM AIM AFM ACM NM WNM LM SM HM HGM HWGM CCM EXP WH WFH".split()})
 _COUNTED = {"062": "players", "072": "rated players", "082": "teams"}
 LEAST_ORDERED = 6  # entrants whose order says something
 _PAIRED_AGAIN = {Format.KNOCKOUT, Format.MATCH, Format.ARENA}
@@ -62,6 +66,17 @@ def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
         if entrant.details.get("sex") == "m" and title.startswith("W"):
             yield ReportFinding(entrant.line, "sex-differs", f"{entrant} has the sex m and the title {title}")
         yield from _impossible_birth(report, entrant)
+    yield from _foreign_titles(report)
+
+
+def _foreign_titles(report: SourceReport) -> Iterator[ReportFinding]:
+    """Yield the titles that nobody awards, if those of most others are awarded."""
+    titled = [entrant for entrant in report.entrants if entrant.details.get("title")]
+    foreign = [entrant for entrant in titled if entrant.details["title"] not in _TITLES]
+    if 2 * len(foreign) <= len(titled) or len(foreign) == 1:
+        for entrant in foreign:
+            message = f"{entrant} has the title {entrant.details['title']!r}: expected one of {', '.join(_FIDE_TITLES)}"
+            yield ReportFinding(entrant.line, "field-unreadable", message)
 
 
 def _impossible_birth(report: SourceReport, entrant: SourceEntrant) -> Iterator[ReportFinding]:
@@ -94,6 +109,20 @@ def _rounds_and_days(report: SourceReport) -> Iterator[ReportFinding]:
         line = next((report.lines[kind] for kind in ("142", "XXR") if kind in report.lines), report.line)
         message = f"the report has results of round {report.last_round}, and announces {announced} rounds"
         yield ReportFinding(line, "more-rounds", message)
+    yield from _fewer_rounds(report)
+
+
+def _fewer_rounds(report: SourceReport) -> Iterator[ReportFinding]:
+    """Yield more rounds than a tournament that is over has, or than one has in which all meet twice."""
+    announced, last = report.facts.get("rounds", 0), report.last_round
+    is_over = report.last_day is not None and report.round_days.get(last) == report.last_day
+    if announced > last and (is_over or announced > 2 * len(report.entrants)):
+        line = next((report.lines[kind] for kind in ("142", "XXR") if kind in report.lines), report.line)
+        over = f" on the last day, {report.last_day}" if is_over else ""
+        message = (
+            f"the report announces {announced} rounds, and the last of {len(report.entrants):,} players is {last}{over}"
+        )
+        yield ReportFinding(line, "fewer-rounds", message)
 
 
 def _rounds_without_results(report: SourceReport) -> Iterator[ReportFinding]:
@@ -109,7 +138,13 @@ def _places(report: SourceReport) -> Iterator[ReportFinding]:
 
     Players who left a tournament may be behind all others; some programs write starting numbers as places.
     """
+    beyond = [each for each in report.entrants if each.place and each.place > len(report.entrants) + 1]
+    if len(beyond) <= max(2, len(report.entrants) // 10):
+        for entrant in beyond:
+            message = f"{entrant} has place {entrant.place} of {len(report.entrants):,} players"
+            yield ReportFinding(entrant.line, "place-differs", message)
     ranked = [(each.place, -each.score, each) for each in report.entrants if each.place and each.score is not None]
+    ranked = [each for each in ranked if each[2] not in beyond]
     are_numbers = 2 * sum(place == entrant.start_number for place, _, entrant in ranked) > len(ranked)
     if len(ranked) < LEAST_ORDERED or report.is_of_teams or report.format == Format.KNOCKOUT or are_numbers:
         return

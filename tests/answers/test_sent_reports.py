@@ -150,3 +150,17 @@ def test_only_a_report_in_a_file_can_be_sent(reporting_club: Path, run: Run) -> 
         "May",
     )
     assert (done.code, "sent_on" in done.err) == (1, True)
+
+
+def test_a_report_whose_sender_is_refused_leaves_no_file(
+    reporting_club: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert run("token", "add", reporting_club, "eve", "--role", "recorder").code == 0
+    monkeypatch.setenv("RATING_LEDGER_TOKEN", f"rlt_{'0' * 40}")
+    target = reporting_club.parent / "refused.trf"
+    words = ("tournament", "--tournament", "Club open", "--names", "-o", target, "--sent", "2024-05-10")
+    done = run("export", reporting_club, *words)
+    assert (done.code, "token" in done.err, target.exists()) == (1, True, False)
+    target.write_bytes(b"older")
+    assert (run("export", reporting_club, *words).code, target.read_bytes()) == (1, b"older")
+    assert not list(target.parent.glob("refused.trf.*"))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from click.core import ParameterSource
 from ledger.answers.asking import day
 from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.exports.datasets import NAMED_DATASETS
-from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, check_document, export_lines, format_of_file
+from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, check_document, export_file, export_lines, format_of_file
 from ledger.answers.exports.exporting import export as export_to
 from ledger.answers.exports.postgres_copy import copy_to_postgres
 from ledger.answers.exports.trf_report import facts_to_send
@@ -165,10 +164,12 @@ def export(
     _check_sent(what, to, sent_on, names_sender="--actor" in options, is_past=bool(known_at or as_if))
     with open_up_to_date(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
         rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, group, names=names)
-        _check(ledger, what, chosen, rows_asked, to or "report", strict=strict)
-        of_report = {"tournament": tournament, "since": since, "until": until, "form": chosen, "sent_on": sent_on}
-        with nullcontext() if sent_on is None else _recorded_as_sent(ledger, str(to), actor, rows_asked, of_report):
+        _check(ledger, what, chosen, rows_asked, to or ("list" if what[0] == "list" else "report"), strict=strict)
+        if sent_on is None:
             _write(ledger, what, to, chosen, rows_asked, bars, raw=raw)
+            return
+        of_report = {"tournament": tournament, "since": since, "until": until, "form": chosen, "sent_on": sent_on}
+        _send(ledger, str(to), chosen, actor, rows_asked, of_report)
 
 
 def _is_typed(parameter: str) -> bool:
@@ -214,7 +215,8 @@ def _write(
         # into a device or a pipe it would come between or behind the rows, were that standard output itself
         tell = output.remark if (path := Path(to)).exists() and not path.is_file() else output.answer
         for subject, rows in export_to(ledger, what, to, fmt=fmt, selection=rows_asked, raw=raw, progress=bars):
-            tell(f"{to}: {subject}" if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
+            written = _written(to, subject, rows_asked, fmt)
+            tell(written if rows is None else f"{to}: {rows:,} {_rows(rows)} of {subject}")
     if "players" in what and not rows_asked.names:
         output.remark("names are left out; --names puts them in")
     is_of_now = rows_asked.at is None and "ratings" in what
@@ -222,18 +224,25 @@ def _write(
         output.remark(f"{_OF_TODAY.format(as_of)}; without --at it tells them after all games")
 
 
-@contextmanager
-def _recorded_as_sent(
-    ledger: Ledger, file: str, actor: str, rows_asked: ExportFilter, of_report: Mapping[str, Any]
-) -> Iterator[None]:
-    """Record that the file which is written within the block was sent, and say so."""
-    with ledger.read_snapshot():
-        facts = {**facts_to_send(ledger, rows_asked)._asdict(), **of_report}
-        yield
-    event = ledger.sent_reports.record(**facts, file=Path(file).read_bytes(), **recorded_by(ledger, actor))
+def _send(
+    ledger: Ledger, file: str, fmt: str, actor: str, rows_asked: ExportFilter, of_report: Mapping[str, Any]
+) -> None:
+    """Write the report of a tournament and record that it was sent; if that is refused, no file is written."""
+    with export_file(ledger, Path(file), fmt) as making:
+        with ledger.read_snapshot():
+            facts = {**facts_to_send(ledger, rows_asked)._asdict(), **of_report}
+            content = b"".join(export_lines(ledger, ["tournament"], fmt=fmt, selection=rows_asked))
+        making.write_bytes(content)
+        event = ledger.sent_reports.record(**facts, file=content, **recorded_by(ledger, actor))
+    output.answer(_written(file, "tournament", rows_asked, fmt))
     ledger.catch_up()
     word = "was recorded already" if event is None else f"recorded as report {event.number}"
     output.remark(f"{file}: sent on {facts['sent_on']}: {word}; head {ledger.head()}")
+
+
+def _written(file: str, subject: str, rows_asked: ExportFilter, fmt: str) -> str:
+    """Return in words which text a file has."""
+    return f"{file}: {subject} {rows_asked.tournament or rows_asked.published!r} written as {fmt}"
 
 
 def _check(ledger: Ledger, what: Sequence[str], fmt: str, rows_asked: ExportFilter, file: str, *, strict: bool) -> None:

@@ -351,20 +351,31 @@ def export(
     """
     path, selection = Path(target), selection or ExportFilter()
     chosen_format = fmt or format_of_file(what, path)
-    refuse_own_files(path, ledger.path)
-    _check_target(path, chosen_format)
     if document := _document(what, chosen_format, selection):
-        with _complete_file(path) as making, making.open("wb") as file:
+        with export_file(ledger, path, chosen_format) as making, making.open("wb") as file:
             file.writelines(document.make(ledger, selection))
         return [ExportResult(what[0], None)]
     chosen = _chosen(ledger, what, chosen_format, selection)
-    with _complete_file(path) as making, open_snapshot(ledger) as (reader, position):
+    with export_file(ledger, path, chosen_format) as making, open_snapshot(ledger) as (reader, position):
         counts = dict.fromkeys((item.name for item in chosen), 0)
         lookups = _Lookups(ledger)
         parts = [_table(ledger, reader, item, selection, lookups) for item in chosen]
         parts = [part._replace(frames=_counted(part, counts, ledger, progress)) for part in parts]
         FORMATS[chosen_format].write(making, parts, WriteOptions(raw, position))
     return [ExportResult(name, rows) for name, rows in counts.items()]
+
+
+@contextmanager
+def export_file(ledger: OpenLedger, path: Path, fmt: str) -> Iterator[Path]:
+    """Yield the path to which an export is written; when the block ends without an error, it replaces the file.
+
+    Raises:
+        StorageError: the file is one of a ledger, or cannot be written.
+    """
+    refuse_own_files(path, ledger.path)
+    _check_target(path, fmt)
+    with _complete_file(path) as making:
+        yield making
 
 
 def export_lines(

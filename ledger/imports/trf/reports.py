@@ -281,10 +281,11 @@ def _counts(report: TournamentReport, entrants: Sequence[SourceEntrant]) -> dict
         return {}
     rated = [entrant for entrant in entrants if entrant.rating]
     of_fide = [entrant for entrant in rated if entrant.player_id.startswith("fide:")]
+    facts = report.facts or {}
     counted = {
         "062": (len(entrants), len(report.entrants)),
         "072": (len(rated), len(of_fide)),
-        "082": (report.teams,) if report.teams else (),
+        "082": (report.teams,) if report.teams or "individual" in str(facts.get("system", "")).lower() else (),
     }
     return {kind: (stated, *counted[kind]) for kind, stated in report.counts.items() if counted[kind]}
 
