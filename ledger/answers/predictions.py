@@ -17,6 +17,7 @@ from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.players.persons import Person
 from ledger.ratings import engine
+from ledger.schemes.formulas.white_advantage import advantage_in, with_advantage
 from ledger.schemes.scheme import ENDED_CHECKMATE, HALF_MOVES_UNKNOWN, OUTCOME_WHITE, REASONS
 
 Unrated = Literal["player", "opponent", "both"]
@@ -35,6 +36,8 @@ class Prediction:
     rating: float | None = documented("the player's rating in force, points; null: none to show")
     opponent_rating: float | None = documented("the opponent's rating in force, points")
     expected_score: float = documented("the expected score, 0 to 1; of newcomers what the scheme makes of them")
+    with_white: float = documented("the same with White, by the pool's white_advantage")
+    with_black: float = documented("the same with Black")
     unrated: Unrated | None = documented("who has no rating; null: nobody")
     not_rated: str | None = documented("a word for why such a game would not count, however it ended; null: it would")
     win: ResultEffect = documented("what a win would bring")
@@ -73,6 +76,8 @@ def predict(
     effects = dict.fromkeys(("win", "draw", "loss"), ResultEffect(rating=None, change=None))
     if not not_rated:
         effects = result_effects(era.scheme, era.numbers, own.state, other.state, when, own.rating)
+    expected = engine.expected_result(era.scheme, era.numbers, own.state, other.state, when)
+    advantage = advantage_in(era.settings)
     return Prediction(
         player=display_name(person),
         opponent=display_name(opponent),
@@ -81,7 +86,9 @@ def predict(
         as_of=day(ms),
         rating=own.rating,
         opponent_rating=other.rating,
-        expected_score=engine.expected_result(era.scheme, era.numbers, own.state, other.state, when),
+        expected_score=expected,
+        with_white=with_advantage(expected, advantage),
+        with_black=with_advantage(expected, -advantage),
         unrated=_UNRATED.get((own.rating is None, other.rating is None)),
         not_rated=not_rated,
         **effects,

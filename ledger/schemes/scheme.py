@@ -31,6 +31,8 @@ from ledger.runtime.records import numbers as record_numbers
 from ledger.schemes.settings import EventSettings, stored_setting
 
 FROM_SHOWN, LATE_REPORTS, FROM_POOL, FEDERATION = "from_shown", "late_reports", "from_pool", "federation"
+WHITE_ADVANTAGE = "white_advantage"
+SHOWN_SCALE = "Elo points"  # points that sources show next to games
 
 
 class PoolSetting(NamedTuple):
@@ -38,10 +40,11 @@ class PoolSetting(NamedTuple):
 
     Attributes:
         default: the value if an adoption does not name it: a switch, or one of the *words*; None: it may be absent.
-        unit: ``switch``, ``word``, ``pool`` (the name of another one) or ``federation``.
+        unit: ``switch``, ``word``, ``pool`` (the name of another one), ``federation`` or ``Elo points``.
         doc: its meaning.
         words: the words that it takes.
         code: the pattern of the codes that it takes.
+        most: the largest size of the numbers that it takes; 0: it takes none.
     """
 
     default: bool | str | None
@@ -49,21 +52,35 @@ class PoolSetting(NamedTuple):
     doc: str
     words: tuple[str, ...] = ()
     code: str = ""
+    most: float = 0.0
 
     @property
     def expected(self) -> str:
         """The values that it takes, in words."""
+        if self.most:
+            return f"a number from {-self.most:g} to {self.most:g}"
         if self.code:
             return "the name of a pool" if self.unit == "pool" else "three capital letters such as NOR"
         return " or ".join(self.words) if self.words else "true or false"
 
     def problem(self, name: str, value: object) -> str | None:
         """Return why it cannot have a value; None if it can."""
-        if self.code:
+        if self.most:
+            fits = _is_number(value) and abs(Decimal(value)) <= self.most  # type: ignore[arg-type]
+        elif self.code:
             fits = type(value) is str and re.fullmatch(self.code, value, re.ASCII) is not None
         else:
             fits = value in self.words if self.words else type(value) is bool
         return None if fits else f"setting {name!r}: expected {self.expected}, got {value!r}"
+
+
+_DECIMAL = re.compile(DECIMAL_PATTERN, re.ASCII)
+
+
+def _is_number(value: object) -> bool:
+    """Return whether a setting states a number: a whole one, or a decimal as text."""
+    # By ``type`` and not by ``isinstance``, which takes True for a whole number.
+    return type(value) is int or (type(value) is str and _DECIMAL.fullmatch(value) is not None)
 
 
 POOL_SETTINGS: Mapping[str, PoolSetting] = {
@@ -94,8 +111,13 @@ POOL_SETTINGS: Mapping[str, PoolSetting] = {
         "list gives them, they get no rating here and are on no list; without it nobody is a guest",
         code=FEDERATION_PATTERN,
     ),
+    WHITE_ADVANTAGE: PoolSetting(
+        default=None,
+        unit=SHOWN_SCALE,
+        doc="White's advantage in predictions; compare fits it; ratings follow the rules of the scheme; without it 0",
+        most=400.0,
+    ),
 }
-SHOWN_SCALE = "Elo points"  # points that sources show next to games
 # By scale. 4000 is "what no sane rating reaches" on Lichess; grades are an eighth of ratings (Clarke).
 PLAUSIBLE: Mapping[str, tuple[float, float]] = {SHOWN_SCALE: (-1000.0, 4000.0), "ECF points": (-200.0, 425.0)}
 
@@ -178,8 +200,6 @@ OUTCOME_WHITE, OUTCOME_DRAW, OUTCOME_BLACK, OUTCOME_NONE = range(4)
 ENDED_CHECKMATE, ENDED_TIME, ENDED_ABANDONMENT, ENDED_UNPLAYED = 0, 7, 8, 11
 STANDING_FULL, STANDING_GUEST, STANDING_WELCOMER = range(3)
 HALF_MOVES_UNKNOWN = -1
-
-_DECIMAL = re.compile(DECIMAL_PATTERN, re.ASCII)
 
 # FIDE's lists have 0 there, too, which is no rating.
 UNRATED = 0.0  # the rating of a player who has none, points
@@ -740,12 +760,11 @@ class Scheme:
             field = fields.get(name)
             if field is None:
                 continue
-            # By ``type`` and not by ``isinstance``, which takes True for a whole number.
             if isinstance(field.default, bool):
                 expected, fits = "true or false", type(value) is bool
             else:
                 expected = "a whole number or a decimal as text"
-                fits = type(value) is int or (type(value) is str and _DECIMAL.fullmatch(value) is not None)
+                fits = _is_number(value)
             if fits:
                 values[name] = value if isinstance(value, bool) else float(Decimal(value))
             else:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import log, nan, sqrt
+from math import log, log10, nan, sqrt
 from typing import Any
 
 import pytest
 
 from ledger.answers.comparing import forecasts, replaying
 from ledger.runtime.lazy import np
+from ledger.schemes.formulas.white_advantage import with_advantage
 
 
 def array(*values: float) -> Any:
@@ -29,6 +30,18 @@ def test_brier_and_bias() -> None:
     expected, score = array(0.75, 0.5, 0.0), array(1.0, 0.5, 1.0)
     assert forecasts.brier(expected, score) == pytest.approx((0.0625 + 0.0 + 1.0) / 3)
     assert forecasts.bias(expected, score) == pytest.approx((-0.25 + 0.0 - 1.0) / 3)
+
+
+def test_the_advantage_of_white_that_fits_is_the_one_by_which_the_scores_were_drawn() -> None:
+    even = array(*[0.5] * 100)
+    score = array(*[1.0] * 54, *[0.0] * 46)
+    points = forecasts.fit_white_advantage(even, score)
+    assert points == pytest.approx(400 * log10(54 / 46), abs=0.05)
+    least = forecasts.log_loss(with_advantage(even, points), score)
+    for other in (points - 5, points + 5):
+        assert forecasts.log_loss(with_advantage(even, other), score) > least
+    assert forecasts.fit_white_advantage(even, 1.0 - score) == -points
+    assert forecasts.fit_white_advantage(even, array(*[1.0] * 100)) == 400.0
 
 
 def test_calibration_puts_an_edge_into_the_upper_bin_and_one_into_the_last() -> None:

@@ -8,10 +8,10 @@ import pytest
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW
 from ledger.schemes import glicko
-from ledger.schemes.glicko import NEVER, expected_between
+from ledger.schemes.glicko import NEVER, Player, expected_between
 from ledger.schemes.scheme import ExplainedPlayer, Newcomer, OpponentGame, Scheme, When
 from ledger.schemes.settings import replace_settings
-from ledger.schemes.stephenson import DEFAULT, SCHEME, Player, Settings, after_period, explain
+from ledger.schemes.stephenson import DEFAULT, SCHEME, Settings, after_period, explain
 from ledger.testing.scheme_contract import SchemeContract
 from tests.schemes.glicko_periods import PLAYERS, many_periods, rateable
 

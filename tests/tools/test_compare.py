@@ -22,6 +22,7 @@ from tools.commands import REFUSED, USAGE
 OF_TODAY = "note: chessworld with the pool's own settings: guest_tournaments=true; without: --defaults\n"
 RATED = 888  # of the club's 900 games
 MAIN = ["scheme", "log_loss", "brier", "bias", "games", "players", "mean", "spread", "seconds"]
+MAIN += ["white_advantage", "log_loss_without_advantage", "log_loss_with_advantage"]
 
 
 def test_json_holds_everything(sample_club: Path, run: Run) -> None:
@@ -66,6 +67,7 @@ def test_the_table_for_people_tells_everything_in_its_order(sample_club: Path, r
         out.index(words)
         for words in (
             "an even score in every game",
+            "White's advantage (white_advantage), fitted to 444 earlier games: log-loss over 444 later ones",
             "Calibration: ",
             "Rank correlation of the final ratings: 16 players with",
             "From chessworld to glicko2: places won and lost, among 16 active players",

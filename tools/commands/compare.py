@@ -59,6 +59,7 @@ def compare(
     predictions count from --from on. Nothing is written. Mean, spread and places are those of players active in the
     365 days before the last game; seconds are of one processor. A scheme that the pool uses has the pool's own
     settings, others have those of a new pool ('scheme show' names them); --set changes one setting of either.
+    White's advantage is fitted to the games before --from, or to the first half of all, and tried on those after them.
 
     \b
     Example:
@@ -164,6 +165,9 @@ def _row(figures: SchemeFigures) -> output.Row:
         "mean": figures.mean,
         "spread": figures.spread,
         "seconds": figures.seconds,
+        "white_advantage": figures.white_advantage,
+        "log_loss_without_advantage": figures.log_loss_without_advantage,
+        "log_loss_with_advantage": figures.log_loss_with_advantage,
     }
 
 
@@ -173,6 +177,8 @@ def _row(figures: SchemeFigures) -> output.Row:
 def _tables(compared: Comparison) -> list[str]:
     """Everything below the head, one block of text each."""
     blocks = [_main(compared)]
+    if compared.fitted_games:
+        blocks.append(_advantages(compared))
     narrow = len(compared.schemes) <= WIDEST
     if narrow:
         blocks.append(_calibration(compared))
@@ -214,6 +220,23 @@ def _main(compared: Comparison) -> str:
     headers = ["scheme", "log-loss", "Brier", "bias", "games", "players now", "mean", "spread", "seconds"]
     title = f"Predictions (less is better; log-loss {compared.even:.4f}: an even score in every game)"
     return output.titled_table(title, headers, rows)
+
+
+def _advantages(compared: Comparison) -> str:
+    rows = [
+        [
+            figures.scheme,
+            _number(figures.white_advantage, 1, "+"),
+            _number(figures.log_loss_without_advantage, 4),
+            _number(figures.log_loss_with_advantage, 4),
+        ]
+        for figures in compared.schemes
+    ]
+    title = (
+        f"White's advantage (white_advantage), fitted to {compared.fitted_games:,} earlier games: log-loss over "
+        f"{compared.later_games:,} later ones"
+    )
+    return output.titled_table(title, ["scheme", "points", "without", "with it"], rows)
 
 
 def _calibration(compared: Comparison) -> str:

@@ -22,11 +22,13 @@ from ledger.facts.json_schemas import documented
 from ledger.facts.periods import DAY_MS, OPEN
 from ledger.handle import OpenLedger
 from ledger.runtime.lazy import np
+from ledger.schemes.formulas.white_advantage import advantage_in, with_advantage
 
 __all__ = ["Candidate", "Comparison", "candidate", "compare", "pool_candidate"]
 
 ACTIVE_WITHIN_MS = 365 * DAY_MS  # before the last game: a player with a game since then is active
 THREADS = 2
+FIT_FROM = 50  # games before White's advantage is fitted to them: by fewer, the points would be chance
 
 
 @attrs.frozen(slots=False)
@@ -47,6 +49,11 @@ class SchemeFigures:
     seconds: float = documented("what the replay took, seconds")
     calibration: tuple[Bin, ...] = documented("games by tenths of the expected score")
     years: tuple[Year, ...] = documented("ratings by year with games")
+    white_advantage: float | None = documented(
+        "White's advantage with which it predicts the earlier games best, Elo points; null: there are too few games"
+    )
+    log_loss_without_advantage: float | None = documented("log-loss over the later games if White has no advantage")
+    log_loss_with_advantage: float | None = documented("the same if White has that advantage")
 
 
 @attrs.frozen(slots=False)
@@ -96,6 +103,8 @@ class Comparison:
     unsettled: int = documented("those of them in which some scheme calls a side provisional", minimum=0)
     established: bool = documented("whether these were left out")
     min_games: int = documented("games that a player must have for correlations and places", minimum=0)
+    fitted_games: int = documented("earlier games to which White's advantage was fitted", minimum=0)
+    later_games: int = documented("later games over which its log-loss was taken", minimum=0)
     even: float = documented("log-loss of someone who expects an even score in every game")
     schemes: tuple[SchemeFigures, ...] = documented("the figures, in the order asked for")
     likeness: tuple[Likeness, ...] = documented("every two schemes")
@@ -146,7 +155,8 @@ def compare(
     predicted = window & ~unsettled if established else window
     if not predicted.any():
         raise UnknownNameError("game of the established", actual.name, "in each, some scheme calls a side provisional")
-    score, played = games.score[predicted], replaying.games_per_player(games)
+    earlier, later = _parts(predicted, window, unsettled if established else np.zeros_like(window))
+    score, played = games.score, replaying.games_per_player(games)
     active = replaying.last_game_ms(games) >= games.ended_ms[-1] - ACTIVE_WITHIN_MS
     pairs = list(zip(candidates, replayed, strict=True))
     likeness = []
@@ -163,8 +173,10 @@ def compare(
         unsettled=int(unsettled.sum()),
         established=established,
         min_games=min_games,
-        even=forecasts.log_loss(np.full(len(score), 0.5), score),
-        schemes=tuple(_figures(*pair, predicted, score, active) for pair in pairs),
+        fitted_games=int(earlier.sum()),
+        later_games=int(later.sum()),
+        even=forecasts.log_loss(np.full(int(predicted.sum()), 0.5), score[predicted]),
+        schemes=tuple(_figures(*pair, (predicted, earlier, later), score, active) for pair in pairs),
         likeness=tuple(likeness),
         switches=tuple(_switches(ledger, pairs, games.players, played, active & (played >= min_games), movers)),
     )
@@ -179,8 +191,31 @@ def _window(games: replaying.ComparedGames, pool: str, since: str | None, until:
     return window
 
 
-def _figures(candidate: Candidate, result: ReplayResult, predicted: Any, score: Any, active: Any) -> SchemeFigures:
-    scheme, expected = candidate.scheme, result.expected[predicted]
+def _parts(predicted: Any, window: Any, left_out: Any) -> tuple[Any, Any]:
+    """Mark the earlier games, to which White's advantage is fitted, and the later ones; too few: mark none.
+
+    The earlier games are those before the window; if it begins with the first game, the earlier half of it.
+    """
+    earlier, later = ~window & ~left_out, predicted
+    if window.all():
+        earlier = predicted & (np.cumsum(predicted) <= predicted.sum() // 2)
+        later = predicted & ~earlier
+    if earlier.sum() < FIT_FROM:
+        return np.zeros_like(predicted), np.zeros_like(predicted)
+    return earlier, later
+
+
+def _figures(
+    candidate: Candidate, result: ReplayResult, parts: tuple[Any, Any, Any], all_scores: Any, active: Any
+) -> SchemeFigures:
+    predicted, earlier, later = parts
+    scheme, score = candidate.scheme, all_scores[predicted]
+    expected = with_advantage(result.expected[predicted], advantage_in(candidate.settings))
+    points, without, with_points = None, None, None
+    if earlier.any():
+        points = forecasts.fit_white_advantage(result.expected[earlier], all_scores[earlier])
+        without = forecasts.log_loss(result.expected[later], all_scores[later])
+        with_points = forecasts.log_loss(with_advantage(result.expected[later], points), all_scores[later])
     return SchemeFigures(
         scheme.name,
         scheme.title,
@@ -194,6 +229,9 @@ def _figures(candidate: Candidate, result: ReplayResult, predicted: Any, score: 
         result.seconds,
         forecasts.calibration(expected, score),
         result.years,
+        points,
+        without,
+        with_points,
     )
 
 

@@ -20,7 +20,8 @@ from ledger.ratings.engine import RateableGames, rating_loop_of, scheme_loop
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.lazy import np
-from ledger.schemes.scheme import Scheme
+from ledger.schemes.formulas.white_advantage import with_advantage
+from ledger.schemes.scheme import POOL_SETTINGS, WHITE_ADVANTAGE, Scheme
 
 # Names that ``scheme_loop`` gives to the loops below, each time to something else.
 at: Callable[..., None]
@@ -130,6 +131,8 @@ def final_ratings(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGa
 
 CLIP = 1e-6  # a prediction of 0 or 1 counts as this far from it: else one upset would cost infinitely much
 BINS = 10
+MOST_ADVANTAGE = POOL_SETTINGS[WHITE_ADVANTAGE].most
+HALVINGS = 20  # 800 points, to less than a hundredth
 
 
 @attrs.frozen(slots=False)
@@ -159,6 +162,21 @@ def brier(expected: Any, score: Any) -> float:
 def bias(expected: Any, score: Any) -> float:
     """Return the bias of predictions, the mean of p - s: by how much White's score was overestimated."""
     return float((expected - score).mean())
+
+
+def fit_white_advantage(expected: Any, score: Any) -> float:
+    """Return White's advantage with which predictions have the least log-loss, points, to a tenth.
+
+    The log-loss has its minimum where White scores as much as was predicted, and the prediction grows with the points.
+    """
+    low, high = -MOST_ADVANTAGE, MOST_ADVANTAGE
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2.0
+        if bias(with_advantage(expected, middle), score) < 0.0:
+            low = middle
+        else:
+            high = middle
+    return round((low + high) * 5.0) / 10.0
 
 
 def calibration(expected: Any, score: Any) -> tuple[Bin, ...]:
