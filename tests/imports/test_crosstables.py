@@ -138,7 +138,7 @@ def test_a_sheet_has_numbers_in_its_cells_and_faults_name_their_columns(write: A
     assert run("init", tmp_path / "club.db").code == 0
     done = run("import", tmp_path / "club.db", path)
     words = "2.Rd (column F) must be an opponent with colour and result such as 12w1, or a bye such as -1; got 'y9'"
-    assert (done.code, f"{path}[Table]:5: line-unreadable: {words}" in done.err) == (1, True), done.err
+    assert (done.code, f"{path}[Table]:5: error: line-unreadable: {words}" in done.err) == (1, True), done.err
     good = written(tmp_path, "good.xlsx", write({"Table": [*rows[:4], [*rows[4][:5], 0.5, 0.5], rows[5]]}))
     done = run("import", tmp_path / "club.db", good)
     assert (done.code, f"{good}[Table] (crosstable): 1 game recorded" in done.err) == (0, True), done.err
@@ -226,7 +226,7 @@ def test_all_faults_are_reported_at_once_and_nothing_is_recorded_with_strict(run
     before = run("head", tmp_path / "club.db").out
     done = run("import", tmp_path / "club.db", path, "--strict")
     assert (done.code, run("head", tmp_path / "club.db").out) == (1, before)
-    for words in (":7: line-unreadable: Rtg must be a", ":9: line-unreadable: 2.Rd must be", "results-differ: round 1"):
+    for words in (":7: error: line-unreadable: Rtg", ":9: error: line-unreadable: 2.Rd", "results-differ: round 1"):
         assert words in done.err
 
 

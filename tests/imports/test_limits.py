@@ -404,7 +404,7 @@ def test_by_speed_a_variant_that_is_no_word_is_a_fault_and_no_traceback(variant:
     lines = [lichess_line(1, "standard"), lichess_line(2, variant)]
     code, words = import_of(tmp_path, run, lines, "--pools", "by-speed")
     assert code == 1
-    assert "FILE:2: variant must be" in words
+    assert "FILE:2: error: variant must be" in words
     assert "1 game recorded" in words
 
 

@@ -177,7 +177,7 @@ def test_a_fault_in_a_sheet_names_its_column(write: Any, run: Run, tmp_path: Pat
     assert run("init", tmp_path / "club.db").code == 0
     done = run("import", tmp_path / "club.db", path)
     assert done.code == 1
-    assert f"{path}[Round]:6: Result (column G) must be 1-0, 0-1" in done.err
+    assert f"{path}[Round]:6: error: Result (column G) must be 1-0, 0-1" in done.err
     assert f"{path}[Round] (pairings): 3 games recorded" in done.err
 
 

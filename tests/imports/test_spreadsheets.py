@@ -65,9 +65,9 @@ def test_a_fault_names_sheet_row_and_column(kind: str, run: Run, tmp_path: Path)
     assert run("init", tmp_path / "club.db").code == 0
     done = run("import", tmp_path / "club.db", path)
     assert done.code == 1
-    assert f"{path}[Runde 1]:5: result (column D) must be 1-0, 0-1" in done.err
-    assert f"{path}[Runde 1]:5: date (column E) must be YYYY" in done.err
-    assert f"{path}[Runde 1]:5: white_elo (column G) must be a whole number" in done.err
+    assert f"{path}[Runde 1]:5: error: result (column D) must be 1-0, 0-1" in done.err
+    assert f"{path}[Runde 1]:5: error: date (column E) must be YYYY" in done.err
+    assert f"{path}[Runde 1]:5: error: white_elo (column G) must be a whole number" in done.err
     assert f"{path}[Runde 1] (csv): 1 game recorded, 0 known already, 2 new players" in done.err
     strict = run("import", tmp_path / "club.db", path, "--strict")
     assert (strict.code, "nothing recorded (--strict)" in strict.err) == (1, True)
@@ -149,7 +149,7 @@ def test_a_list_of_players_may_be_a_sheet(kind: str, run: Run, tmp_path: Path) -
     assert [row[name] for name in ("identity", "rating", "birth_year")] == ["fide:1503014", "2839", 1990]
     assert run("init", tmp_path / "club.db").code == 0
     bad = run("players", "import", tmp_path / "club.db", path, "--sheet", "June", "--since", "2024-06-01")
-    assert (bad.code, f"{path}[June]:3: rating (column C) must be a number above 0" in bad.err) == (1, True)
+    assert (bad.code, f"{path}[June]:3: error: rating (column C) must be a number above 0" in bad.err) == (1, True)
 
 
 @pytest.mark.parametrize(
