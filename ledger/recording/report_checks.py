@@ -29,9 +29,15 @@ TOURNAMENT_DAYS = 360  # days of a tournament; leagues take a season
 ROUND_DISTANCE_DAYS = 31  # days from the beginning to the first round, and from the last round to the end
 _FIDE_TITLES = (*reversed(OPEN_TITLES), *reversed(WOMEN_TITLES))
 # Those of FIDE's arena, and of many federations: national, life, senior, honorary and candidate masters.
-_TITLES = frozenset({*_FIDE_TITLES, *"AGM AIM AFM ACM NM WNM LM SM HM HGM HWGM CCM EXP WH WFH".split()})
+_TITLES = frozenset(
+    {
+        *_FIDE_TITLES,
+        *["AGM", "AIM", "AFM", "ACM", "NM", "WNM", "LM", "SM", "HM", "HGM", "HWGM", "CCM", "EXP", "WH", "WFH"],
+    }
+)
 _COUNTED = {"062": "players", "072": "rated players", "082": "teams"}
 LEAST_ORDERED = 6  # entrants whose order says something
+_LEAST_BY_NUMBERS = 20  # entrants whose starting numbers follow the points only if they are places
 _PAIRED_AGAIN = {Format.KNOCKOUT, Format.MATCH, Format.ARENA}
 
 
@@ -49,10 +55,10 @@ def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
     for number, first, second in report.lost_by_both:
         message = f"round {number}: both players have 0 (lines {first} and {second})"
         yield ReportFinding(first, "lost-by-both", message)
-    for kind, (stated, *counted) in report.counts.items():
-        if stated not in counted:
+    for kind, (number, *counted) in report.counts.items():
+        if number not in counted:
             line = report.lines.get(kind, report.line)
-            words = f"{stated:,} {_COUNTED[kind]} ({kind}), and {counted[0]:,} by their lines"
+            words = f"{number:,} {_COUNTED[kind]} ({kind}), and {counted[0]:,} by their lines"
             yield ReportFinding(line, "players-differ", words)
     yield from _rounds_without_results(report)
     yield from _places(report)
@@ -135,21 +141,25 @@ def _rounds_without_results(report: SourceReport) -> Iterator[ReportFinding]:
 def _places(report: SourceReport) -> Iterator[ReportFinding]:
     """Yield the places that contradict the points, if those of nearly all follow them.
 
-    Players who left a tournament may be behind all others; some programs write starting numbers as places.
+    Players who left a tournament may be behind all others. If the places are the starting numbers, either the players
+    were numbered at the end, or the places are none.
     """
     beyond = [each for each in report.entrants if each.place and each.place > len(report.entrants) + 1]
     if len(beyond) <= max(2, len(report.entrants) // 10):
         for entrant in beyond:
             message = f"{entrant} has place {entrant.place} of {len(report.entrants):,} players"
             yield ReportFinding(entrant.line, "place-differs", message)
-    last = {number for game in report.pairings if game.round == report.last_round for number in (game.white, game.black)}
+    last = {
+        number for game in report.pairings if game.round == report.last_round for number in (game.white, game.black)
+    }
     ranked = [
         (each.place, -each.score, each)
         for each in report.entrants
         if each.place and each.score is not None and each.start_number in last and each not in beyond
     ]
     are_numbers = 2 * sum(place == entrant.start_number for place, _, entrant in ranked) > len(ranked)
-    if len(ranked) < LEAST_ORDERED or report.is_of_teams or report.format == Format.KNOCKOUT or are_numbers:
+    least, most = (_LEAST_BY_NUMBERS, len(ranked) // 25) if are_numbers else (LEAST_ORDERED, len(ranked) // 10)
+    if len(ranked) < least or report.is_of_teams or report.format == Format.KNOCKOUT:
         return
     ranked.sort(key=lambda each: each[:2])
     kept = set(_longest_ascending([score for _, score, _ in ranked]))
@@ -160,7 +170,7 @@ def _places(report: SourceReport) -> Iterator[ReportFinding]:
             doubtful.append((entrant, (before if score < before[1] else after)[2]))
         elif before[0] == place and before[1] != score:
             doubtful.append((entrant, before[2]))
-    if len(doubtful) <= max(2, len(ranked) // 10):
+    if len(doubtful) <= max(1 if are_numbers else 2, most):
         for entrant, other in doubtful:
             message = (
                 f"{entrant} has place {entrant.place} with {entrant.score:g} points, and {other} place {other.place} "
@@ -193,7 +203,7 @@ def _exchanged_entrants(report: SourceReport) -> Iterator[ReportFinding]:
     is_ordered = len(set(ratings)) >= LEAST_ORDERED
     misplaced = [at for at, (rating, ordered) in pairs if rating != ordered]
     # Neighbours are exchanged if a rating was corrected later, and an unrated player with a late one.
-    if is_ordered and len(misplaced) == 2 and misplaced[1] - misplaced[0] > 1 and ratings[misplaced[0]]:  # noqa: PLR2004
+    if is_ordered and len(misplaced) == 2 and misplaced[1] - misplaced[0] > 1 and ratings[misplaced[0]]:
         first, second = (listed[at] for at in misplaced)
         message = (
             f"{first} has the rating {first.rating}, and {second} {second.rating}: all others are in the order of "
