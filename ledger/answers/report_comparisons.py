@@ -49,7 +49,9 @@ RATED_BY_FIDE = frozenset({"fide"})  # schemes whose pools have the ratings that
 ONE_LIST_DAYS = 30  # days of a tournament in which the list of its first day counts in all rounds
 FEWEST_DIFFERING = 5  # ratings from which on they may be of another list, if they are more than a half of all
 UNRATED = 0  # in place of a rating, as reports write it
-_LIST_DAYS = 92  # days for which a list says which titles there are: FIDE's lists held for a quarter, and hold for a month
+_LIST_DAYS = (
+    92  # days for which a list says which titles there are: FIDE's lists held for a quarter, and hold for a month
+)
 _LEAST_LISTED = 4  # entrants who must be on the list before one without a rating there is remarkable
 _COMPARED = {"federation": "federation-differs", "sex": "sex-differs", "national": "national-differs"}
 
@@ -439,7 +441,9 @@ class _Comparison:
             line = self._report.lines.get("032", self._report.line)
             usual = Counter(side.entrant.details["federation"] for side in stated).most_common(1)
             players = f", and most players {usual[0][0]}" if usual else ""
-            yield ReportFinding(line, "federation-unknown", f"the tournament has the federation {of_tournament}{players}")
+            yield ReportFinding(
+                line, "federation-unknown", f"the tournament has the federation {of_tournament}{players}"
+            )
 
     def _national_numbers(self) -> Iterator[ReportFinding]:
         """Yield the national numbers that two lines have, or that are of players with other names."""

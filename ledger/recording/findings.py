@@ -219,7 +219,7 @@ CHECKS: Mapping[str, Check] = {
     ),
     "fewer-rounds": Check(
         Severity.WARNING,
-        "the report announces more rounds than were played until the tournament's last day, or than twice its players",
+        "the report announces more rounds than were played until its last day, or than four times its players",
         "correct the number of rounds (142, XXR), or add those that are missing",
     ),
     "order-differs": Check(

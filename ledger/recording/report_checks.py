@@ -29,9 +29,15 @@ TOURNAMENT_DAYS = 360  # days of a tournament; leagues take a season
 ROUND_DISTANCE_DAYS = 31  # days from the beginning to the first round, and from the last round to the end
 _FIDE_TITLES = (*reversed(OPEN_TITLES), *reversed(WOMEN_TITLES))
 # Those of FIDE's arena, and of many federations: national, life, senior, honorary and candidate masters.
-_TITLES = frozenset({*_FIDE_TITLES, *"AGM AIM AFM ACM NM WNM LM SM HM HGM HWGM CCM EXP WH WFH".split()})
+_TITLES = frozenset(
+    {
+        *_FIDE_TITLES,
+        *["AGM", "AIM", "AFM", "ACM", "NM", "WNM", "LM", "SM", "HM", "HGM", "HWGM", "CCM", "EXP", "WH", "WFH"],
+    }
+)
 _COUNTED = {"062": "players", "072": "rated players", "082": "teams"}
 LEAST_ORDERED = 6  # entrants whose order says something
+_LEAST_BY_NUMBERS = 20  # entrants whose starting numbers follow the points only if they are places
 _PAIRED_AGAIN = {Format.KNOCKOUT, Format.MATCH, Format.ARENA}
 
 
@@ -49,10 +55,10 @@ def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
     for number, first, second in report.lost_by_both:
         message = f"round {number}: both players have 0 (lines {first} and {second})"
         yield ReportFinding(first, "lost-by-both", message)
-    for kind, (stated, *counted) in report.counts.items():
-        if stated not in counted:
+    for kind, (number, *counted) in report.counts.items():
+        if number not in counted:
             line = report.lines.get(kind, report.line)
-            words = f"{stated:,} {_COUNTED[kind]} ({kind}), and {counted[0]:,} by their lines"
+            words = f"{number:,} {_COUNTED[kind]} ({kind}), and {counted[0]:,} by their lines"
             yield ReportFinding(line, "players-differ", words)
     yield from _rounds_without_results(report)
     yield from _places(report)
@@ -113,15 +119,14 @@ def _rounds_and_days(report: SourceReport) -> Iterator[ReportFinding]:
 
 
 def _fewer_rounds(report: SourceReport) -> Iterator[ReportFinding]:
-    """Yield more rounds than a tournament that is over has, or than one has in which all meet twice."""
-    announced, last = report.facts.get("rounds", 0), report.last_round
+    """Yield more rounds than a tournament that is over has, or than one has in which all meet four times."""
+    announced, last, entrants = report.facts.get("rounds", 0), report.last_round, len(report.entrants)
     is_over = report.last_day is not None and report.round_days.get(last) == report.last_day
-    if announced > last and (is_over or announced > 2 * len(report.entrants)):
+    is_beyond = entrants >= LEAST_ORDERED and announced > 4 * entrants and not report.is_of_teams
+    if announced > last and (is_over or is_beyond):
         line = next((report.lines[kind] for kind in ("142", "XXR") if kind in report.lines), report.line)
         over = f" on the last day, {report.last_day}" if is_over else ""
-        message = (
-            f"the report announces {announced} rounds, and the last of {len(report.entrants):,} players is {last}{over}"
-        )
+        message = f"the report announces {announced} rounds, and the last of {entrants:,} players is {last}{over}"
         yield ReportFinding(line, "fewer-rounds", message)
 
 
@@ -136,30 +141,36 @@ def _rounds_without_results(report: SourceReport) -> Iterator[ReportFinding]:
 def _places(report: SourceReport) -> Iterator[ReportFinding]:
     """Yield the places that contradict the points, if those of nearly all follow them.
 
-    Players who left a tournament may be behind all others; some programs write starting numbers as places.
+    Players who left a tournament may be behind all others. If the places are the starting numbers, either the players
+    were numbered at the end, or the places are none.
     """
     beyond = [each for each in report.entrants if each.place and each.place > len(report.entrants) + 1]
     if len(beyond) <= max(2, len(report.entrants) // 10):
         for entrant in beyond:
             message = f"{entrant} has place {entrant.place} of {len(report.entrants):,} players"
             yield ReportFinding(entrant.line, "place-differs", message)
-    ranked = [(each.place, -each.score, each) for each in report.entrants if each.place and each.score is not None]
-    ranked = [each for each in ranked if each[2] not in beyond]
+    last = {
+        number for game in report.pairings if game.round == report.last_round for number in (game.white, game.black)
+    }
+    ranked = [
+        (each.place, -each.score, each)
+        for each in report.entrants
+        if each.place and each.score is not None and each.start_number in last and each not in beyond
+    ]
     are_numbers = 2 * sum(place == entrant.start_number for place, _, entrant in ranked) > len(ranked)
-    if len(ranked) < LEAST_ORDERED or report.is_of_teams or report.format == Format.KNOCKOUT or are_numbers:
+    least, most = (_LEAST_BY_NUMBERS, len(ranked) // 25) if are_numbers else (LEAST_ORDERED, len(ranked) // 10)
+    if len(ranked) < least or report.is_of_teams or report.format == Format.KNOCKOUT:
         return
     ranked.sort(key=lambda each: each[:2])
     kept = set(_longest_ascending([score for _, score, _ in ranked]))
-    last = {number for game in report.pairings if game.round == report.last_round for number in game[3:5]}
     doubtful: list[tuple[SourceEntrant, SourceEntrant]] = []
     for at, (place, score, entrant) in enumerate(ranked):
         before, after = ranked[max(at - 1, 0)], ranked[min(at + 1, len(ranked) - 1)]
-        is_behind = entrant.start_number not in last and score < before[1]
-        if at not in kept and not is_behind:
+        if at not in kept:
             doubtful.append((entrant, (before if score < before[1] else after)[2]))
-        elif at in kept and before[0] == place and before[1] != score:
+        elif before[0] == place and before[1] != score:
             doubtful.append((entrant, before[2]))
-    if len(doubtful) <= max(2, len(ranked) // 10):
+    if len(doubtful) <= max(1 if are_numbers else 2, most):
         for entrant, other in doubtful:
             message = (
                 f"{entrant} has place {entrant.place} with {entrant.score:g} points, and {other} place {other.place} "
@@ -189,13 +200,14 @@ def _exchanged_entrants(report: SourceReport) -> Iterator[ReportFinding]:
     listed = sorted(report.entrants, key=lambda entrant: entrant.start_number)
     ratings = [entrant.rating or 0 for entrant in listed]
     pairs = enumerate(zip(ratings, sorted(ratings, reverse=True), strict=True))
+    is_ordered = len(set(ratings)) >= LEAST_ORDERED
     misplaced = [at for at, (rating, ordered) in pairs if rating != ordered]
-    # neighbours are exchanged if a rating was corrected later
-    if len(listed) >= LEAST_ORDERED and len(misplaced) == 2 and misplaced[1] - misplaced[0] > 1:  # noqa: PLR2004
+    # Neighbours are exchanged if a rating was corrected later, and an unrated player with a late one.
+    if is_ordered and len(misplaced) == 2 and misplaced[1] - misplaced[0] > 1 and ratings[misplaced[0]]:
         first, second = (listed[at] for at in misplaced)
         message = (
-            f"{first} has the rating {first.rating or 'none'}, and {second} {second.rating or 'none'}: all others are "
-            "in the order of their ratings"
+            f"{first} has the rating {first.rating}, and {second} {second.rating}: all others are in the order of "
+            "their ratings"
         )
         yield ReportFinding(first.line, "order-differs", message)
 

@@ -598,6 +598,8 @@ def test_days_of_a_report_that_overlap_what_is_told_are_not_recorded(
     file = written(tmp_path, "open.trf", report(TWO, "092 Swiss").encode())
     days = ("--start", "2024-05-02", "--end", "2024-05-09")
     assert run("open-tournament", empty_club, "Club open", *days).code == 0
+    done = run("import", empty_club, file, *words)
+    assert f"{file}:3: warning: announced-otherwise: the tournament is announced from 2024-05-02" in done.err
     done = run("import", empty_club, file, *words, "--accept", "announced-otherwise")
     assert "note: tournament 'Club open' lasts from 2024-05-02 to 2024-05-09, and 2024-05-01 to 2024-05-03" in done.err
     assert ": opened" not in done.err

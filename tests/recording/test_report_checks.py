@@ -1,6 +1,6 @@
 """A tournament report is checked before anything is recorded: one planted error each, and true reports."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
@@ -215,11 +215,13 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
     "a place is given twice": ("place-differs", 12, lambda lines: put_places(lines, (3, 1))),
     "the number of players is another": ("players-differ", 6, lambda lines: put(lines, -3, 5, "23")),
     "a place is beyond the number of players": ("place-differs", 15, lambda lines: put(lines, 6, 86, "  84")),
-    "the tournament is of individuals and has teams": ("players-differ", HEAD + 25, lambda lines: lines.append("082 6")),
+    "the tournament is of individuals and has teams": (
+        "players-differ", HEAD + 25, lambda lines: lines.append("082 6")),
     "a title is none": ("field-unreadable", 12, lambda lines: put(lines, 3, 11, "GN ")),
     "fewer rounds than announced": ("fewer-rounds", 8, lambda lines: put(lines, -1, 5, "8")),
     "a round has no results": ("round-missing", 1, without_a_round),
-    "two players have each other's place in the list": ("order-differs", 13, lambda lines: exchange(lines, 9, 72, 4, 11)),
+    "two players have each other's place in the list": (
+        "order-differs", 13, lambda lines: exchange(lines, 9, 72, 4, 11)),
     "two players meet twice": ("pairing-twice", 14, twice),
     "both players of a game have lost it": (
         "lost-by-both", min(HEAD + 4, HEAD + opponent(4, won(4))), lambda lines: lost_by_both(lines, 4)),
@@ -265,6 +267,74 @@ def test_a_planted_error_stops_the_report_with_its_line(name: str, officers_ledg
     assert (line, code) in found, report
     # and nothing else is said: a finding for nothing teaches people to accept everything
     assert code in OF_THE_FILE or {each for _, each in found} == {code}
+
+
+def crosstable() -> list[list[str]]:
+    """The cells of the true report as chess-results.com writes them: line 6 has the first player."""
+    rows = []
+    for line in BASE.lines()[HEAD:]:
+        cells = [
+            f"{int(line[at : at + 4])}{line[at + 5]}{line[at + 7].replace('=', '½')}"
+            if int(line[at : at + 4])
+            else {"H": "-½"}.get(line[at + 7], "-0")
+            for at in range(91, len(line), 10)
+        ]
+        half_points = line[80:84].strip().replace(".0", "").replace(".5", ",5")
+        rows.append([line[4:8].strip(), "", line[14:47].strip(), line[48:52].strip(), line[53:56], line[57:68].strip()])
+        rows[-1] += [*cells, half_points]
+    return rows
+
+
+def table_file(folder: Path, rows: Sequence[Sequence[str]], days: str = "") -> Path:
+    head = ["No.", "", "Name", "Rtg", "FED", "FideID", *(f"{number}.Rd" for number in range(1, 8)), "Pts."]
+    dated = days or f"{BASE.days[0]:%Y/%m/%d} To {BASE.days[-1]:%Y/%m/%d}"
+    above = ["From Chess-Results https://chess-results.com", BASE.name, f"Date : {dated}", "Crosstable after Round 7"]
+    place = folder / "table.csv"
+    place.write_text("\n".join([*above, ";".join(head), *map(";".join, rows)]) + "\n")
+    return place
+
+
+FIRST_CELL = crosstable()[3][6]
+IN_TABLES: dict[str, tuple[str, int, int, int, str]] = {
+    # by name: the code, the line, the row and column from 0, the text
+    "two digits of a rating are exchanged": ("rating-differs", 16, 10, 3, "2141"),
+    "a rating is missing": ("rating-differs", 15, 9, 3, ""),
+    "a number is another player's": ("player-twice", 14, 8, 5, crosstable()[3][5]),
+    "a digit of a number is wrong": ("number-unknown", 11, 5, 5, f"{BASE.players[5].number + 5}"),
+    "a federation is another": ("federation-differs", 18, 12, 4, "GER"),
+    "a federation does not exist": ("federation-unknown", 18, 12, 4, "NRW"),
+    "a title is new": ("title-differs", 8, 2, 1, "IM"),
+    "points are not the sum of the results": ("points-differ", 21, 15, 13, "6,5"),
+    "points are none": ("field-unreadable", 21, 15, 13, "x"),
+    "an opponent is nobody": ("opponent-missing", 9, 3, 6, "77w1"),
+    "an opponent is the player": ("line-unreadable", 9, 3, 6, "4w1"),
+    "an opponent is another": ("opponents-differ", 9, 3, 6, "9w1"),
+    "both have one colour": (
+        "colours-differ", 9, 3, 6, FIRST_CELL.translate(str.maketrans("wb", "bw"))),
+    "both have won": ("results-differ", 9, 3, 6, f"{FIRST_CELL[:-1]}+"),
+    "a result is none": ("line-unreadable", 9, 3, 6, f"{FIRST_CELL[:-1]}x"),
+    "a round is empty": ("round-missing", 1, -1, 7, ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_TABLES)
+def test_a_planted_error_stops_a_cross_table(name: str, officers_ledger: Path, tmp_path: Path) -> None:
+    code, line, at, column, text = IN_TABLES[name]
+    rows = crosstable()
+    for row in rows if at < 0 else [rows[at]]:
+        row[column] = text
+    with Ledger.open(officers_ledger) as ledger:
+        before = ledger.head(), ledger.people.highest()
+        report = ledger.import_file(table_file(tmp_path, rows))
+        assert (ledger.head(), ledger.people.highest()) == before
+    assert not report.ok
+    found = [(finding.line, finding.code) for finding in report.warnings]
+    assert (line, code) in [*found, *((fault.line, fault.message.partition(":")[0]) for fault in report.faults)], report
+
+
+def test_a_true_cross_table_has_no_finding(officers_ledger: Path, tmp_path: Path, run: Run) -> None:
+    done = run("import", officers_ledger, table_file(tmp_path, crosstable()), "--dry-run", "--first", "0")
+    assert (done.code, "warning" in done.err, any(code in done.err for code in CHECKS)) == (0, False, False), done.err
 
 
 def test_there_are_thirty_planted_errors_of_most_kinds() -> None:

@@ -169,10 +169,11 @@ class _RowParser:
         rating = self._read(row, columns.get("rating"), values.parse_rating)
         rounds = self._parse_rounds(row, rank)
         federation = _parse_federation(row.at(columns.get("federation")))
+        title = _parse_title(row.at(self._table.title_place))
         if self.faults:
             return rank, None
         return rank, PlayerLine(
-            rank=rank, sex="", title=_parse_title(row.at(self._table.title_place)), name=name, rating=rating, federation=federation, fide_id=fide or "", birth="",
+            rank=rank, sex="", title=title, name=name, rating=rating, federation=federation, fide_id=fide or "", birth="",
             points=_parse_points(row.at(columns.get("points"))), place=None, rounds=tuple(rounds),
         )  # fmt: skip
 

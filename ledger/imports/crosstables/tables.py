@@ -69,8 +69,8 @@ class Table:
     Attributes:
         line: of its headings.
         headings: as they are written.
-        columns: the place of ``name``, and of ``rating``, ``federation``, ``fide_id``, ``title`` and ``points`` where it
-            has them.
+        columns: the place of ``name``, and of ``rating``, ``federation``, ``fide_id``, ``title`` and ``points`` where
+            it has them.
         rounds: the columns of rounds.
         titles: the lines above it, each with its number, the nearest last.
         foreign: headings of another language, with what they are read as.

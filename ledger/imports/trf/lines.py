@@ -275,7 +275,9 @@ _OF_MATCHES = frozenset({"092", "162", "192", "202", "212"})
 _DEPUTY = "112"
 _MAX_ARBITER = 128  # characters
 _MAX_DEPUTIES = 200
-_READ = frozenset({*_DESCRIBED, "012", "042", "052", "062", "072", "082", "102", "132", "142", "152", "362", "BBU", "XXR", "XXS"})
+_READ = frozenset(
+    {*_DESCRIBED, "012", "042", "052", "062", "072", "082", "102", "132", "142", "152", "362", "BBU", "XXR", "XXS"}
+)
 _OF_TEAMS = frozenset({"240", "299", "300", "310", "320", "330"})  # all lines of them are read together
 MAX_TEAM_LINES = 20_000
 _KNOWN = _READ | _OF_TEAMS | {*UNIQUE, _DEPUTY, "352"}
@@ -385,7 +387,7 @@ class TournamentHeader:
         return int(words) if re.fullmatch(r"\d{1,3}", words, re.ASCII) and int(words) else None
 
     def counts(self) -> dict[str, int]:
-        """Return the numbers of players (062), of rated ones (072) and of teams (082); most programs leave 0 for none."""
+        """Return the numbers of players (062), of rated ones (072) and of teams (082), but zeros."""
         words = {kind: self.text(kind).partition(" ")[0] for kind in ("062", "072", "082")}
         return {kind: int(word) for kind, word in words.items() if re.fullmatch(r"0*[1-9]\d{0,3}", word, re.ASCII)}
 
