@@ -13,7 +13,14 @@ from click.core import ParameterSource
 from ledger.answers.asking import day
 from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.exports.datasets import NAMED_DATASETS
-from ledger.answers.exports.exporting import DOCUMENTS, FORMATS, check_document, export_file, export_lines, format_of_file
+from ledger.answers.exports.exporting import (
+    DOCUMENTS,
+    FORMATS,
+    check_document,
+    export_file,
+    export_lines,
+    format_of_file,
+)
 from ledger.answers.exports.exporting import export as export_to
 from ledger.answers.exports.postgres_copy import copy_to_postgres
 from ledger.answers.exports.trf_report import facts_to_send
