@@ -176,7 +176,10 @@ def test_a_list_in_fides_form_has_the_games_that_counted_since_the_list_before_a
     form: str, tmp_path: Path, run: Run
 ) -> None:
     path = tmp_path / "federation.db"
-    members = b"name,national_number,rating,k,birth_date\nBrekke,N1,2000,40,2012\nDahl,N2,1900,20,1980\nEide,N3,1950,20,1980\n"
+    members = (
+        b"name,national_number,rating,k,birth_date\n"
+        b"Brekke,N1,2000,40,2012\nDahl,N2,1900,20,1980\nEide,N3,1950,20,1980\n"
+    )
     games = (
         b"white,black,result,ended_at,half_moves\n"
         b"Eide,Brekke,1-0,2024-03-03,40\nBrekke,Eide,1-0,2024-05-03,40\nBrekke,Eide,1-0,2024-05-04,40\n"
