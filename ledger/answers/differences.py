@@ -203,7 +203,7 @@ def _steps_between(
                 note(cause, _ratings(past.views_after(position), early.pool, players, early.at_ms))
     # A difference without a step comes last, as it is: the steps must lead to the number on the list.
     final = {player: late.rows[player].rating if player in late.rows else None for player in players}
-    note("played or passed between the two days" if early.at_ms != late.at_ms else "other entries", final)
+    note("games or time between the two days" if early.at_ms != late.at_ms else "other entries", final)
     return steps_of
 
 

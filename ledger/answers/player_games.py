@@ -11,6 +11,7 @@ from ledger.answers import marks
 from ledger.answers.asking import RESULT, in_force_from, in_one_snapshot, names, row_limit
 from ledger.answers.marks import OutdatedList
 from ledger.answers.read_models import last_game_row
+from ledger.book.guests import seed_of
 from ledger.book.tables import RATING_ORDER
 from ledger.book.timeline import Pool
 from ledger.facts.event_fields import MAX_WHOLE
@@ -78,7 +79,9 @@ class PlayerGame:
     colour: Literal["white", "black"] = documented("the player's colour")
     result: Literal["win", "draw", "loss"] | None = documented("for the player; null: it has none")
     termination: str = documented("how it ended, a word of game-recorded/1")
-    rating_before: float | None = documented("the player's rating before it or its period, points; null: none to show")
+    rating_before: float | None = documented(
+        "the player's rating before it or its period, of a guest the one that counts, points; null: none to show"
+    )
     rating: float | None = documented("the player's rating after it or the period it was rated with, points")
     rating_now: float | None = documented("the player's rating now, points")
     opponent: str = documented("what the opponent is called")
@@ -131,7 +134,8 @@ def games(
         pool: name of the pool; the first one by default.
         last: the number of games; 0 or None: all.
         offset: the number of these, the newest, that are left out: ratings are found for the others alone.
-        everything: also unrated games, each in its place in rating order, with ``why_not`` and without ratings.
+        everything: also unrated games, each in its place in rating order, with ``why_not``; only those of guests
+            have ratings, which are the ones before the game.
         selection: which games.
 
     Raises:
@@ -179,6 +183,8 @@ def _player_games(
         counts, opponent, why_not = opposite is not None, side["opponent"], RATED
         if not counts:
             why_not = UnratedReason(reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
+        guest = None if counts else row["black_guest" if side["colour"] else "white_guest"]
+        met = None if guest is None else _met_by_guest(states, row, side)
         yield PlayerGame(
             n=row["n"] if counts else None,
             game=row["key"],
@@ -187,12 +193,12 @@ def _player_games(
             colour="black" if side["colour"] else "white",
             result=RESULT.get(side["half_points"]),
             termination=row["termination"],
-            rating_before=states.rating_to_change(row) if counts else None,
+            rating_before=states.rating_to_change(row) if counts else None if guest is None else seed_of(guest).rating,
             rating=states.after_game(row).rating if counts else None,
             rating_now=now[player],
             opponent=called[opponent],
             opponent_player=opponent,
-            opponent_rating_before=None if opposite is None else states.opposite_before(opposite),
+            opponent_rating_before=met if opposite is None else states.opposite_before(opposite),
             opponent_rating=None if opposite is None else states.opposite_after(opposite, row["rated_ms"]),
             opponent_rating_now=now[opponent],
             in_force=in_force_from(row["rated_ms"]) if counts else None,
@@ -202,6 +208,14 @@ def _player_games(
             published=marks.outdated_list(lists.get(row["n"]) if counts else None),
             why_not=why_not if everything else None,
         )
+
+
+def _met_by_guest(states: PlayerStates, row: Row, side: Row) -> float | None:
+    """Return the rating of a guest's opponent in force before their game, or that which counts of another guest."""
+    other = row["white_guest" if side["colour"] else "black_guest"]
+    if other is not None:
+        return seed_of(other).rating
+    return states.at(side["opponent"], row["ended_ms"], before=True).in_force
 
 
 def _place(row: Row) -> tuple[Any, ...]:

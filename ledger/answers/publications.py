@@ -116,13 +116,15 @@ class DueList:
 def due_list(ledger: OpenLedger, pool: Pool) -> DueList | None:
     """Return the list of a pool's last rating period, if that is over and no list of it was published.
 
-    The list of its last day counts as that of the next day, too.
+    The list of its last day counts as that of the next day, too. A first list that nobody would be on is not due.
     """
     if pool.scheme.rhythm is not Rhythm.PERIOD:
         return None
-    closing_ms = ledger.states(pool).last_closing_ms(ledger.now_ms())
-    last_ms = max((each.at_ms for each in Publications(ledger).all(pool.name)), default=BEGINNING)
-    if closing_ms is None or last_ms >= closing_ms:
+    states, published = ledger.states(pool), Publications(ledger).all(pool.name)
+    closing_ms = states.last_closing_ms(ledger.now_ms())
+    if closing_ms is None or any(each.at_ms >= closing_ms for each in published):
+        return None
+    if not any(each.event.players for each in published) and next(states.all_at(closing_ms), None) is None:
         return None
     return DueList(pool=pool.name, day=day(closing_ms), list_from=day(closing_ms + 1))
 

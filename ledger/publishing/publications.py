@@ -32,6 +32,7 @@ from ledger.facts.codec import decode
 from ledger.facts.event_fields import MAX_WHOLE
 from ledger.facts.events import Event, ListPublished, Role
 from ledger.facts.instants import Precision, instant_end_ms, instant_ms, instant_text
+from ledger.facts.periods import DAY_MS
 from ledger.facts.person_names import are_different_people, folded
 from ledger.handle import OpenLedger
 from ledger.journal import Writer, rules
@@ -269,8 +270,7 @@ class Publications:
         """Return the suspicious features of a list to be published, compared with the list before it."""
         before = self.list_in_force_at(draft.pool.name, draft.at_ms)
         complaints = [open_proposal_complaint(proposal) for proposal in draft.open_proposals]
-        if draft.pool.next_closing(draft.at_ms) == draft.at_ms:
-            complaints.append(_last_day_complaint(draft.at_ms))
+        complaints += self._last_day_complaints(draft)
         complaints += duplicate_names(draft.rows, self.ledger.people.by_number)
         complaints += implausible_ratings(draft.rows, draft.pool.eras[draft.pool.era_at(draft.at_ms)].scheme)
         listed = set() if before is None else {row.player for row in self.rows(before)}
@@ -282,6 +282,27 @@ class Publications:
             by_rule = partial(self._departure_by_rule, draft)
             complaints += jumps_and_departures(draft.rows, rows, before.name, draft.largest_jump, by_rule)
         return complaints
+
+    def _last_day_complaints(self, draft: PublicationDraft) -> Iterator[Complaint]:
+        """Yield the note that a list is of the last day of a rating period, or that its period has a list of that day.
+
+        The list of the last day and that of the day after are one list: they count the same games.
+        """
+        ends_period = draft.pool.next_closing(draft.at_ms) == draft.at_ms
+        last_ms = draft.at_ms if ends_period else draft.at_ms - DAY_MS
+        if draft.pool.next_closing(last_ms) != last_ms:
+            return
+        last, first = (instant_text(ms, Precision.DAY) for ms in (last_ms, last_ms + 1))
+        other = self._editions(draft.pool.name, first if ends_period else last)
+        words = f"a rating period ends on {last}; its list is usually that of {first}"
+        if other:
+            name = max(other, key=lambda publication: publication.position).name
+            words = f"the list of {last} and that of {first} are one list, which is published as {name}"
+            yield Complaint(
+                LAST_DAY, (), f"{words}: leave this one out, and publish corrections as editions of that one"
+            )
+        elif ends_period:
+            yield Complaint(LAST_DAY, (), f"{words}: publish that one instead")
 
     def _departure_by_rule(self, draft: PublicationDraft, row: ListRow) -> Complaint | None:
         """Return the note about a player whom a rule of the pool keeps off a list, by the row of the list before."""
@@ -481,12 +502,6 @@ def implausible_ratings(rows: Rows, scheme: Scheme) -> Iterator[Complaint]:
 def open_proposal_complaint(proposal: int) -> Complaint:
     """Return a complaint about a correction that is not decided yet."""
     return Complaint(OPEN_PROPOSAL, (), f"correction {proposal} is proposed, and nobody has decided it yet")
-
-
-def _last_day_complaint(at_ms: int) -> Complaint:
-    """Return the note that a list is of the last day of a rating period."""
-    last, first = (instant_text(ms, Precision.DAY) for ms in (at_ms, at_ms + 1))
-    return Complaint(LAST_DAY, (), f"a rating period ends on {last}; its list is usually that of {first}")
 
 
 def duplicate_names(rows: Rows, people: Callable[[list[int]], Mapping[int, Person]]) -> Iterator[Complaint]:

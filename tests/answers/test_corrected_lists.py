@@ -87,7 +87,7 @@ def test_two_corrections_and_a_late_result_are_told_apart(corrected_club: Ledger
     found = steps(ledger, JANUARY, "standard@2021-02/now")
     causes = [f"correction {first}", "late result late", f"correction {second}"]
     assert [cause for cause, _, _ in found[1]] == causes
-    assert [cause for cause, _, _ in found[4]] == ["played or passed between the two days"]
+    assert [cause for cause, _, _ in found[4]] == ["games or time between the two days"]
 
 
 def test_a_merged_player_leaves_the_list_to_who_stays(corrected_club: Ledger) -> None:

@@ -58,7 +58,7 @@ def test_from_list_to_list_it_is_what_was_played_between(two_months: Ledger) -> 
     found = compared(two_months, JANUARY, FEBRUARY)
     assert {player: row["change"] for player, row in found.items()} == {1: "unchanged", 2: "changed", 3: "changed"}
     assert causes(found[1]) == []
-    assert causes(found[2]) == causes(found[3]) == ["played or passed between the two days"]
+    assert causes(found[2]) == causes(found[3]) == ["games or time between the two days"]
     assert (found[2]["games_before"], found[2]["games_after"]) == (1, 2)
     assert found[2]["difference"] == found[2]["rating_after"] - found[2]["rating_before"]
 
@@ -88,7 +88,7 @@ def test_late_results_and_a_change_of_scheme_are_told_one_by_one(two_months: Led
     found = compared(two_months, JANUARY, "standard@2021-02/now")
     change = f"entry {adoption.position}: scheme:standard@2021-01-15"
     assert causes(found[1]) == ["late result late1", change]
-    assert causes(found[2])[-2:] == ["late result late2", "played or passed between the two days"]
+    assert causes(found[2])[-2:] == ["late result late2", "games or time between the two days"]
     assert "late result late2" in causes(found[4])
 
 
@@ -158,7 +158,7 @@ def test_what_was_published_later_is_compared_by_what_was_known(two_months: Ledg
     found = compared(two_months, FEBRUARY, JANUARY)
     assert found[4]["change"] == "created"
     assert causes(found[4]) == ["late result late"]
-    assert causes(found[2]) == ["late result late", "played or passed between the two days"]
+    assert causes(found[2]) == ["late result late", "games or time between the two days"]
     assert compared(two_months, "standard@2021-01-31/1", "standard@2021-01-31/2")[1]["change"] == "changed"
 
 

@@ -173,7 +173,8 @@ QUESTIONS: dict[str, Question] = {
 WITHIN_OTHERS = {
     "check_tournament_name", "class_limits", "compare_reports", "corrected_fields", "corrections_by_game",
     "corrections_by_rated_game", "count_games_in_force", "count_rated_games", "counting_lists",
-    "describe_changes", "details_at", "due_list", "duplicate_warnings", "find_dataset", "first_day_of_edition",
+    "describe_changes", "details_at", "due_list", "duplicate_warnings", "export_file", "find_dataset",
+    "first_day_of_edition",
     "game_marks", "game_row", "guests_in", "has_classes", "has_read_model", "held_title", "impact_in_full",
     "joining_day", "last_game_row", "last_published_rating", "load_report", "lowest_rating", "open_snapshot",
     "outdated_lists", "player_batch", "postgres_tables", "proposal_reasons", "published_rating", "published_ratings",

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,31 @@ def test_no_data_of_a_list_are_in_the_journal(grouped_club: Path) -> None:
     for word in (b"Ek SK", b"1990-02-03", b"WFM"):
         assert word not in grouped_club.read_bytes()
         assert word in sidecar(grouped_club, "people").read_bytes()
+
+
+@pytest.mark.parametrize("form", ["fide-text", "fide-xml"])
+def test_a_list_in_fides_form_has_the_games_that_counted_since_the_list_before_and_k(
+    form: str, tmp_path: Path, run: Run
+) -> None:
+    path = tmp_path / "federation.db"
+    members = (
+        b"name,national_number,rating,k,birth_date\n"
+        b"Brekke,N1,2000,40,2012\nDahl,N2,1900,20,1980\nEide,N3,1950,20,1980\n"
+    )
+    games = (
+        b"white,black,result,ended_at,half_moves\n"
+        b"Eide,Brekke,1-0,2024-03-03,40\nBrekke,Eide,1-0,2024-05-03,40\nBrekke,Eide,1-0,2024-05-04,40\n"
+        b"Brekke,New,1-0,2024-05-05,40\n"
+    )
+    assert run("init", path, "--scheme", "fide").code == 0
+    assert run("players", "import", path, written(tmp_path, "m.csv", members), "--since", "2024-01-01").code == 0
+    assert run("publish", path, "--at", "2024-03-01").code == 0
+    assert run("import", path, written(tmp_path, "g.csv", games)).code == 0
+    for day in ("2024-04-01", "2024-06-01"):
+        assert run("publish", path, "--at", day).code == 0
+    text = run("export", path, "list", "--list", "standard@2024-06-01", "--names", "--format", form).out
+    for name, figures in (("Brekke", ("2", "40")), ("Dahl", ("0", "20"))):
+        (line,) = [line for line in text.splitlines() if name in line]
+        found = re.search(r"<games>(\d+)</games><k>(\d+)</k>", line) or re.search(r"\d{4}  (\d+) +(\d+) ", line)
+        assert found is not None, line
+        assert found.groups() == figures

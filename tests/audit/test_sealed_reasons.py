@@ -50,7 +50,7 @@ def test_true_and_erased_reasons_are_counted(club_of_reasons: Path, run: Run) ->
     assert verdict_of(club_of_reasons) == (2, 1, 0, 0)
     done = run("audit", club_of_reasons)
     assert (done.code, done.err) == (0, "")
-    compared = "6 entries: journal, 2 names, 2 reasons, 1 erased, and every derived row\n"
+    compared = "6 entries: journal, 2 names, 2 reasons and data of players, 1 erased, and every derived row\n"
     assert done.out.startswith(f"TRUE {club_of_reasons}: {compared}")
     proven = recompute_ledger(club_of_reasons, kind=Ledger).ledger
     assert isinstance(proven, Ledger)

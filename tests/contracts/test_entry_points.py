@@ -366,7 +366,7 @@ def test_days_of_a_reported_tournament_that_overlap_are_told_and_not_recorded(fi
     told = report(players).replace("Club open", CUP).replace("2024/05/01", "2026/11/09")
     file.write_text(told.replace("2024/05/03", "2026/11/20"), "utf-8")
     five.ledger.append(tournament_opened("2026-11-01", "2026-11-09"))
-    done = five.run("import", five.path, file, "--open-tournaments")
+    done = five.run("import", five.path, file, "--open-tournaments", "--accept", "announced-otherwise")
     assert f"note: tournament {CUP!r} lasts from 2026-11-01 to 2026-11-09, and 2026-11-09 to 2026-11-20" in done.err
     assert [row["starts_at"] for row in five.ledger.rows("openings")] == ["2026-11-01"]
 

@@ -90,7 +90,10 @@ def test_an_import_ends_with_1_and_records_the_first_row(empty_club: Path, tmp_p
     path = written(tmp_path, "a.csv", f"{HEADER}{'Ann,Bob,1-0,2025-03-01,Cup,' + chr(10)}".encode() * 1)
     twice = written(tmp_path, "b.csv", Path(path).read_bytes() + b"Ann,Bob,1-0,2025-03-01,Cup,\n")
     done = run("import", empty_club, twice)
-    assert (done.code, "1 game recorded" in done.err) == (1, True)
-    assert "b.csv:3: error: the same row as line 2" in done.err
+    assert (done.code, "b.csv:3: error: the same row as line 2" in done.err, "1 game recorded" in done.err) == (
+        1,
+        True,
+        True,
+    )
     assert "1 known already" in run("import", empty_club, path).err
     assert "1 game recorded, 1 known already" in run("import", empty_club, twice, "--equal-rows").err

@@ -44,8 +44,8 @@ def test_a_field_that_really_differs_is_named_and_no_other(run: Run, tmp_path: P
     assert run("import", path, FICS_PGN).code == 0
     done = run("import", path, csv, "--source", "fics")
     assert done.code == 1
-    words = ":2: error: exists-with-different-half-moves: 'game:fics:123456' was recorded with half_moves=4, not"
-    assert words in done.err
+    words = "exists-with-different-half-moves: 'game:fics:123456' was recorded with half_moves=4, not 5;"
+    assert f"fics.csv:2: error: {words}" in done.err
     assert "0 games recorded, 2 known already, 1 faulty game, 1 fault" in done.err
 
 

@@ -357,9 +357,15 @@ def test_the_list_of_the_last_day_of_a_period_is_noted_and_published(make_club: 
     ledger = make_club("fide", start="1800")
     record_game(ledger, "g1", "2021-01-10")
     note = "a rating period ends on 2021-01-31; its list is usually that of 2021-02-01"
-    assert [str(each) for each in publish(ledger, "2021-01-31").complaints] == [note]
-    for day in ("2021-01-30", "2021-02-01"):
-        assert publish(ledger, day).complaints == ()
+    assert publish(ledger, "2021-01-30").complaints == ()
+    last = publish(ledger, "2021-01-31")
+    assert [str(each) for each in last.complaints] == [f"{note}: publish that one instead"]
+    (complaint,) = publish(ledger, "2021-02-01").complaints
+    one = "the list of 2021-01-31 and that of 2021-02-01 are one list, which is published as"
+    assert str(complaint).startswith(f"{one} standard@2021-01-31/1: leave this one out")
+    (complaint,) = ledger.publications.complaints(ledger.publications.draft("2021-01-31"))
+    assert str(complaint).startswith(f"{one} standard@2021-02-01/1: ")
+    assert publish(ledger, "2021-02-02").complaints == ()
     by_game = make_club("elo")
     record_game(by_game, "g1", "2021-01-10")
     assert publish(by_game, "2021-01-31").complaints == ()

@@ -533,7 +533,12 @@ Rk.;Name;Rtg;1.Rd;2.Rd;Pts.
     [
         ("1w0;1", "1w0;2", "points-differ", ":6: warning: points-differ: 3 (Castellane, Anselm) has 2 points, and 1"),
         ("4;Drag", "1;Drag", "", ":7: error: rank-twice: the number 1 is that of line 4, too; correct one"),
-        ("3b1;2", "3b½;2", "", ":4: error: results-differ: round 2 against 3 (Castellane, Anselm): the results contradict"),
+        (
+            "3b1;2",
+            "3b½;2",
+            "",
+            ":4: error: results-differ: round 2 against 3 (Castellane, Anselm): the results contradict",
+        ),
         ("2nd", "2nd", "", ""),
     ],
 )

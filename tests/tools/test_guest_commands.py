@@ -54,6 +54,13 @@ def test_the_federations_of_a_report_make_guests_and_corrections_of_them_rate_ag
     assert run("audit", norway).out.startswith("TRUE")
 
 
+def test_the_games_of_a_guest_have_the_ratings_with_which_they_count(norway: Path, run: Run) -> None:
+    games = json.loads(run("games", norway, "Mia", "--all").out)
+    shown = [(game["opponent"], game["rating_before"], game["opponent_rating_before"]) for game in games]
+    assert shown == [("Bob", 2312.0, 1900.0), ("Ann", 2312.0, 2000.0)]
+    assert [game["rating"] for game in games] == [None, None]
+
+
 def test_a_list_of_players_records_the_federations_of_guests(norway: Path, tmp_path: Path, run: Run) -> None:
     mia = b"identity,name,rating,federation\nfide:3,Mia,2320,SWE\nfide:9,Zoe,2100,DEN\nfide:1,Ann,2010,NOR\n"
     done = run("players", "import", norway, written(tmp_path, "mia.csv", mia), "--since", "2024-04-01")

@@ -191,6 +191,15 @@ def test_the_list_of_a_period_is_due_until_it_is_published_of_either_day(
     assert run("health", path).code == 0
 
 
+def test_a_first_list_that_nobody_would_be_on_is_not_due(tmp_path: Path, run: Run) -> None:
+    path = tmp_path / "fed.db"
+    with Ledger.create(path, pool="standard", scheme="fide") as ledger:
+        ledger.register_many([("name:ann", "Ann"), ("name:bob", "Bob")])
+        ledger.append(game_recorded("g1", ended_at="2026-01-10"))
+        ledger.ensure_up_to_date()
+    assert run("health", path).code == 0
+
+
 def test_a_ledger_on_a_server_is_as_healthy_and_a_server_that_is_gone_is_a_fault(
     oldest_server: Server, tmp_path: Path, run: Run
 ) -> None:

@@ -80,9 +80,7 @@ def test_faulty_games_are_counted_beside_their_faults(empty_club: Path, tmp_path
     assert "2 faulty games, 3 faults" in done.err.splitlines()[-1]
 
 
-def test_an_error_of_a_file_is_named_as_one_like_warnings_and_notes(
-    empty_club: Path, tmp_path: Path, run: Run
-) -> None:
+def test_an_error_of_a_file_is_named_as_one_like_warnings_and_notes(empty_club: Path, tmp_path: Path, run: Run) -> None:
     rows = CSV + b"7,Ann,Bob,1-0,40,2021-02-30\n"
     done = run("import", empty_club, written(tmp_path, "games.csv", rows))
     assert "games.csv:3: error: " in done.err

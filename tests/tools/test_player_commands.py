@@ -263,7 +263,8 @@ def test_a_seed_that_says_something_else_of_the_same_day_is_a_fault(fide_pool: P
     assert run("players", "import", fide_pool, written(tmp_path, "a", b"name,rating\nZoe,1500\n")).code == 0
     done = run("players", "import", fide_pool, written(tmp_path, "b", b"name,rating\nZoe,1600\n"))
     assert done.code == REFUSED
-    assert "b:2: error: exists-with-different-rating: 'seed:standard:4@start' was recorded with rating=" in done.err
+    words = "exists-with-different-rating: 'seed:standard:4@start' was recorded with rating='1500'"
+    assert f"b:2: error: {words}" in done.err
 
 
 def test_the_journal_of_a_list_is_that_of_the_players_one_by_one(tmp_path: Path, run: Run) -> None:

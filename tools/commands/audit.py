@@ -118,12 +118,17 @@ def show_verdict(db_path: str, verdict: Verdict) -> None:
 def _proven(verdict: Verdict) -> str:
     """Return in words what was compared: journal, 16 names, and every derived row."""
     parts = ["journal"]
-    for word, checked, erased in (
-        ("name", verdict.names_checked, verdict.names_erased),
-        ("reason", verdict.reasons_checked, verdict.reasons_erased),
+    for words, checked, erased in (
+        (("name", "names"), verdict.names_checked, verdict.names_erased),
+        # The people file keeps both in one table.
+        (
+            ("reason or data of a player", "reasons and data of players"),
+            verdict.reasons_checked,
+            verdict.reasons_erased,
+        ),
     ):
         if checked or erased:
-            parts.append(counted(checked, word) + (f", {erased:,} erased" if erased else ""))
+            parts.append(counted(checked, *words) + (f", {erased:,} erased" if erased else ""))
     if verdict.lists:
         recomputed = f", {verdict.lists_recomputed:,} recomputed" if verdict.lists_recomputed else ""
         parts.append(counted(verdict.lists, "published list") + recomputed)

@@ -2,27 +2,35 @@
 
 Columns and elements are those of ``imports.players.fide``; the headings for Swiss-Manager are those of the lists of the
 Russian, Malaysian and Finnish federations. The list has the published ratings; names, federation, sex,
-title, year of birth and activity are those of its instant. A player without a FIDE number has the national one, if
-there is one; other players are left out, since readers know players by numbers.
+title, year of birth and activity are those of its instant. The games are those that counted since the list before;
+K is the one in force on the day of the list by FIDE's rules, and blank in a pool of another scheme. Both are by the
+present facts. A player without a FIDE number has the national one, if there is one; other players are left out, since
+readers know players by numbers.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 from ledger.answers.asking import day, in_one_snapshot
 from ledger.answers.exports.columns import ExportFilter
 from ledger.answers.player_details import EVERYBODY, details_at
 from ledger.answers.publications import ranked_members
+from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
+from ledger.facts.periods import DAY_MS
 from ledger.facts.player_details import NO_DETAILS, PlayerDetails
 from ledger.handle import OpenLedger
 from ledger.publishing.publications import Publication, Publications
+from ledger.ratings import queries
+from ledger.ratings.player_states import PlayerState, PlayerStates
 from ledger.runtime.visible import in_cell
+from ledger.schemes import fide
 
 _MONTHS = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
 _WIDTHS = {"id": 15, "name": 61, "fed": 4, "sex": 4, "tit": 5, "wtit": 5, "otit": 15, "foa": 4}
@@ -33,12 +41,14 @@ _WOMEN = ("WGM", "WIM", "WFM", "WCM")
 
 
 class FideRow(NamedTuple):
-    """A player of a list in FIDE's form: FIDE number or an empty text, name, published rating, data."""
+    """A player of a list in FIDE's form: FIDE number or an empty text, name, published rating, data, games, K."""
 
     fide_number: str
     name: str
     rating: int
     details: PlayerDetails
+    games: int = 0
+    factor: str = ""
 
     @property
     def number(self) -> str:
@@ -110,14 +120,59 @@ def _rows(ledger: OpenLedger, selection: ExportFilter) -> tuple[Publication, lis
     members = ranked_members(ledger, list(Publications(ledger).rows(publication)), publication.at_ms, group)
     players = [row.player for row in members]
     persons, details = ledger.people.by_number(players), details_at(ledger, players, publication.at_ms)
+    figures = _figures(ledger, publication)
     rows = []
     for row in members:
         person, data = persons.get(row.player), details.get(row.player, NO_DETAILS)
         identity = (person.identity if person else None) or ""
         fide_number = identity.removeprefix("fide:") if identity.startswith("fide:") else ""
         if person is not None and person.name is not None and (fide_number or data.national):
-            rows.append(FideRow(fide_number, person.name, row.shown, data))
+            rows.append(FideRow(fide_number, person.name, row.shown, data, *figures.get(row.player, ())))
     return publication, rows, len(members) - len(rows)
+
+
+def _figures(ledger: OpenLedger, publication: Publication) -> dict[int, tuple[int, str]]:
+    """Return by player the games that counted since the list before, and K on the day of the list."""
+    pool, connection = ledger.pool(publication.event.pool), ledger.views.connection
+    states, at_ms = ledger.states(pool), publication.at_ms
+    earlier = [each.at_ms for each in Publications(ledger).all(pool.name) if each.at_ms < at_ms]
+    since = (pool.pool, max(earlier, default=BEGINNING))
+    before = {row["player"]: row["n"] for row in queries.fetch_dicts(connection, queries.ROWS_AT, since)}
+    figures = {}
+    for state in states.all_at(at_ms):
+        first = before.get(state.player, 0)
+        played: list[dict[str, Any]] = []
+        if state.games > first:  # most players of a list have not played since the one before
+            arguments = (pool.pool, state.player, first, state.games)
+            played = list(queries.fetch_dicts(connection, queries.SIDES_BETWEEN, arguments))
+        figures[state.player] = (_counted(states, pool, played), _factor(state, at_ms))
+    return figures
+
+
+def _counted(states: PlayerStates, pool: Pool, rows: Sequence[dict[str, Any]]) -> int:
+    """Return how many of some games in rating order counted for their player: FIDE leaves out unrated opponents."""
+    count = 0
+    for (rated_ms, batch), group in groupby(rows, key=lambda row: (row["rated_ms"], row["batch"])):
+        together, era = list(group), pool.era_at(rated_ms)
+        scheme = pool.eras[era].scheme
+        if scheme is not fide.SCHEME:
+            count += len(together)
+            continue
+        first_ms = min(row["ended_ms"] for row in together)
+        into = states.into_batch(together[0]["player"], rated_ms, batch, era, first_ms)
+        before, after = scheme.player_of(into), scheme.player_of(states.era_state(together[-1]).state)
+        # a first rating takes the pooled games, of which some may be of earlier lists
+        count += round(after.games + after.pool_games - before.games - before.pool_games)
+    return count
+
+
+def _factor(state: PlayerState, at_ms: int) -> str:
+    """Return K before games lower it (8.3.3), as FIDE's lists have it; an empty text under another scheme."""
+    if state.era.scheme is not fide.SCHEME:
+        return ""
+    player = state.era.scheme.player_of(state.state)
+    k = fide.k_of(player.highest, player.games, player.birth_year, 0.0, at_ms / DAY_MS, state.era.numbers)
+    return f"{k:g}"
 
 
 def _line(row: FideRow) -> str:
@@ -134,7 +189,7 @@ def _line(row: FideRow) -> str:
         "foa": "",
     }
     start = "".join(f"{cells[name][: width - 1]:<{width}}" for name, width in _WIDTHS.items())
-    return f"{start}{row.rating:<6}{0:<4}{'':<3}{row.born or '0000':<6}{row.flag}".rstrip()
+    return f"{start}{row.rating:<6}{row.games:<4}{row.factor:<3}{row.born or '0000':<6}{row.flag}".rstrip()
 
 
 def _swiss_manager_cells(row: FideRow, is_of_fide: bool) -> tuple[str, ...]:
@@ -174,8 +229,8 @@ def _element(row: FideRow) -> str:
         "o_title": "",
         "foa_title": "",
         "rating": str(row.rating),
-        "games": "0",
-        "k": "",
+        "games": str(row.games),
+        "k": row.factor,
         "birthday": row.born,
         "flag": row.flag,
     }
