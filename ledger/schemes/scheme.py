@@ -55,6 +55,11 @@ class PoolSetting(NamedTuple):
     most: float = 0.0
 
     @property
+    def in_force(self) -> bool | float | str | None:
+        """The value in force if an adoption does not name it: of a number 0."""
+        return 0.0 if self.most else self.default
+
+    @property
     def expected(self) -> str:
         """The values that it takes, in words."""
         if self.most:

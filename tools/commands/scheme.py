@@ -136,8 +136,8 @@ def _settings_of(chosen: Scheme) -> list[dict[str, Any]]:
     ] + [
         {
             "setting": name,
-            "default": setting.default,
-            "new_pools": chosen.for_new_pools.get(name, setting.default),
+            "default": setting.in_force,
+            "new_pools": chosen.for_new_pools.get(name, setting.in_force),
             "unit": setting.unit,
             "meaning": setting.doc,
             "source": "choice of the pool",
