@@ -65,8 +65,8 @@ def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
     yield from _exchanged_entrants(report)
     for entrant in report.entrants:
         if entrant.points is not None:
-            stated, counted = entrant.points
-            message = f"{entrant} has {stated:g} points, and {counted:g} by results and byes at {report.scoring}"
+            stated, summed = entrant.points
+            message = f"{entrant} has {stated:g} points, and {summed:g} by results and byes at {report.scoring}"
             yield ReportFinding(entrant.line, "points-differ", message)
         title = entrant.details.get("title") or ""
         if entrant.details.get("sex") == "m" and title.startswith("W"):
