@@ -94,13 +94,13 @@ def _recorded_already(
         for game in report.pairings
         if game.is_played
     ]
-    of_players = [game for game in games if None not in game]
+    pairs = [game for game in games if None not in game]
     least = max(LEAST_GAMES, (2 * len(games) + 2) // 3)
-    if len(of_players) < least:
+    if len(pairs) < least:
         return
     days = [report.edition, *report.round_days.values(), *([report.last_day] if report.last_day else [])]
     first_ms, last_ms = min(map(instant_ms, days)) - DAY_MS, max(map(instant_end_ms, days)) + DAY_MS
-    rows = connection.execute(_SAME_GAMES, (orjson.dumps(of_players).decode(), first_ms, last_ms, pool)).fetchall()
+    rows = connection.execute(_SAME_GAMES, (orjson.dumps(pairs).decode(), first_ms, last_ms, pool)).fetchall()
     numbers: dict[str | None, set[int]] = {}
     for tournament, _, number in rows:
         numbers.setdefault(tournament, set()).add(number)

@@ -406,13 +406,14 @@ class _Comparison:
             there = recorded.get(player, NO_DETAILS)
             here = side.entrant.details["title"]
             agreeing += here == there.title
-            is_of_a_man = there.sex == "m" and here in WOMEN_TITLES  # that is said of the sex
+            is_judged = side.entrant.details.get("sex") == "m" and here in WOMEN_TITLES  # that is said of the sex
             ladder = next(each for each in (OPEN_TITLES, WOMEN_TITLES) if here in each)
-            if player not in recorded or here == there.title or is_of_a_man:
+            if player not in recorded or here == there.title or is_judged:
                 continue
             words = f"{side} has the title {here} here, and {there.title or 'none'} in the ledger"
             finding = ReportFinding(side.entrant.line, "title-differs", words)
-            if there.title in ladder and ladder.index(here) < ladder.index(there.title):
+            is_of_a_man = there.sex == "m" and ladder is WOMEN_TITLES
+            if is_of_a_man or (there.title in ladder and ladder.index(here) < ladder.index(there.title)):
                 lower.append(finding)
             elif there.title in ladder or there.title is None or ladder is OPEN_TITLES:
                 new.append((finding, there.title or (there.sex and there.federation and there.birth)))

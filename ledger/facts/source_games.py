@@ -156,6 +156,7 @@ class SourceReport(NamedTuple):
         lines: the line of each record that its checks name.
         doubts: fields of entrants that cannot be read, with their lines, if most other lines can be read whole.
         lost_by_both: the rounds of games that both players lost, with the lines of the two.
+        allotted: by starting number the rounds of byes for want of an opponent.
         national: the numbers of entrants at federations.
         team_doubts: lines of teams that cannot be read or contradict their boards, with their lines, if few do.
         scoring: the points of a win, a draw and a loss, in words.
@@ -184,6 +185,7 @@ class SourceReport(NamedTuple):
     lines: Mapping[str, int] = {}
     doubts: tuple[tuple[int, str], ...] = ()
     lost_by_both: tuple[tuple[int, int, int], ...] = ()
+    allotted: Mapping[int, tuple[int, ...]] = {}
     national: tuple[SourceNational, ...] = ()
     team_doubts: tuple[tuple[int, str], ...] = ()
     scoring: str = "1, ½ and 0"

@@ -245,6 +245,11 @@ CHECKS: Mapping[str, Check] = {
         "two players have two games in a Swiss tournament, also of teams, or in a single all-play-all",
         "correct the opponents",
     ),
+    "bye-twice": Check(
+        Severity.WARNING,
+        "a player of a Swiss tournament has the bye for want of an opponent (U) twice, as nearly nobody else",
+        "correct one of the letters",
+    ),
     "exceptional-performance": Check(
         Severity.WARNING,
         "a score that the ratings make less probable than 1 in 2,500",

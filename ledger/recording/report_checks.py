@@ -61,12 +61,13 @@ def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
             words = f"{number:,} {_COUNTED[kind]} ({kind}), and {counted[0]:,} by their lines"
             yield ReportFinding(line, "players-differ", words)
     yield from _rounds_without_results(report)
+    yield from _repeated_byes(report)
     yield from _places(report)
     yield from _exchanged_entrants(report)
     for entrant in report.entrants:
         if entrant.points is not None:
-            stated, counted = entrant.points
-            message = f"{entrant} has {stated:g} points, and {counted:g} by results and byes at {report.scoring}"
+            stated, summed = entrant.points
+            message = f"{entrant} has {stated:g} points, and {summed:g} by results and byes at {report.scoring}"
             yield ReportFinding(entrant.line, "points-differ", message)
         title = entrant.details.get("title") or ""
         if entrant.details.get("sex") == "m" and title.startswith("W"):
@@ -136,6 +137,22 @@ def _rounds_without_results(report: SourceReport) -> Iterator[ReportFinding]:
     for number in sorted(set(range(1, max(rounds, default=0))) - rounds):
         message = f"round {number} has no pairing, and round {max(rounds)} has some"
         yield ReportFinding(report.line, "round-missing", message)
+
+
+def _repeated_byes(report: SourceReport) -> Iterator[ReportFinding]:
+    """Yield the players of a Swiss tournament who had no opponent twice, if most others had it once at most."""
+    repeated = {number: rounds for number, rounds in report.allotted.items() if len(rounds) > 1}
+    if (
+        report.is_of_teams
+        or report.format not in {None, Format.SWISS}
+        or 4 * len(repeated) > max(4, len(report.allotted))
+    ):
+        return
+    for entrant in report.entrants:
+        if entrant.start_number in repeated:
+            rounds = " and ".join(map(str, repeated[entrant.start_number]))
+            message = f"{entrant} has a bye for want of an opponent in rounds {rounds}"
+            yield ReportFinding(entrant.line, "bye-twice", message)
 
 
 def _places(report: SourceReport) -> Iterator[ReportFinding]:

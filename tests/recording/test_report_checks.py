@@ -68,7 +68,7 @@ def add_up(lines: Lines, rank: int) -> None:
     """Write the sum of the results of a player as points."""
     line = lines[HEAD + rank - 1]
     results = line[98::10]
-    half_points = sum({"1": 2, "+": 2, "=": 1, "H": 1}.get(result, 0) for result in results)
+    half_points = sum({"1": 2, "+": 2, "U": 2, "=": 1, "H": 1}.get(result, 0) for result in results)
     put(lines, rank, 81, f"{half_points / 2:4.1f}")
 
 
@@ -95,6 +95,17 @@ def without_a_round(lines: Lines) -> None:
     for rank in range(1, len(BASE.players) + 1):
         put(lines, rank, 102, " " * 8)
         add_up(lines, rank)
+
+
+def two_byes(lines: Lines) -> None:
+    """Let a player have no opponent in the places of two games."""
+    first, second = [number for number in range(1, 8) if cell(5, number)[-1] in "10="][:2]
+    for number in (first, second):
+        other = opponent(5, number)
+        put(lines, 5, 82 + 10 * number, "0000 - U")
+        put(lines, other, 82 + 10 * number, "0000 - H")
+        add_up(lines, other)
+    add_up(lines, 5)
 
 
 def lost_by_both(lines: Lines, rank: int) -> None:
@@ -219,6 +230,7 @@ PLANTED: dict[str, tuple[str, int, Plant]] = {
         "players-differ", HEAD + 25, lambda lines: lines.append("082 6")),
     "a title is none": ("field-unreadable", 12, lambda lines: put(lines, 3, 11, "GN ")),
     "fewer rounds than announced": ("fewer-rounds", 8, lambda lines: put(lines, -1, 5, "8")),
+    "a player has no opponent twice": ("bye-twice", 14, two_byes),
     "a round has no results": ("round-missing", 1, without_a_round),
     "two players have each other's place in the list": (
         "order-differs", 13, lambda lines: exchange(lines, 9, 72, 4, 11)),

@@ -173,8 +173,8 @@ class _RowParser:
         if self.faults:
             return rank, None
         return rank, PlayerLine(
-            rank=rank, sex="", title=title, name=name, rating=rating, federation=federation, fide_id=fide or "", birth="",
-            points=_parse_points(row.at(columns.get("points"))), place=None, rounds=tuple(rounds),
+            rank=rank, sex="", title=title, name=name, rating=rating, federation=federation, fide_id=fide or "",
+            birth="", points=_parse_points(row.at(columns.get("points"))), place=None, rounds=tuple(rounds),
         )  # fmt: skip
 
     def _parse_rounds(self, row: PlayerRow, rank: int) -> list[RoundCell]:

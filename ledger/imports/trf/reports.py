@@ -229,6 +229,10 @@ def _source_report(
     if days:
         facts["round_days"] = " ".join(days.get(number, "-") for number in range(1, max(days) + 1))
     numbers = {each.rank: each.number for each in report.national}
+    allotted: dict[int, tuple[int, ...]] = {}
+    for bye in pairings.byes:
+        if bye.brings is Brings.ALLOTTED:
+            allotted[bye.entrant.read.rank] = (*allotted.get(bye.entrant.read.rank, ()), bye.round)
     entrants = tuple(
         SourceEntrant(
             entrant.line,
@@ -265,6 +269,7 @@ def _source_report(
         doubts=tuple(report.doubts),
         team_doubts=tuple(report.team_doubts),
         lost_by_both=tuple((number, first.line, second.line) for number, first, second in pairings.lost_by_both),
+        allotted=allotted,
         national=tuple(report.national),
         scoring=str(report.scoring),
         is_stated=report.facts is not None,
