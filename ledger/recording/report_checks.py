@@ -122,7 +122,7 @@ def _rounds_and_days(report: SourceReport) -> Iterator[ReportFinding]:
 def _fewer_rounds(report: SourceReport) -> Iterator[ReportFinding]:
     """Yield more rounds than a tournament that is over has, or than one has in which all meet four times."""
     announced, last, entrants = report.facts.get("rounds", 0), report.last_round, len(report.entrants)
-    is_over = report.last_day is not None and report.round_days.get(last) == report.last_day
+    is_over = report.last_day not in {None, report.edition} and report.round_days.get(last) == report.last_day
     is_beyond = entrants >= LEAST_ORDERED and announced > 4 * entrants and not report.is_of_teams
     if announced > last and (is_over or is_beyond):
         line = next((report.lines[kind] for kind in ("142", "XXR") if kind in report.lines), report.line)

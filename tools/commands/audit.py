@@ -118,14 +118,10 @@ def show_verdict(db_path: str, verdict: Verdict) -> None:
 def _proven(verdict: Verdict) -> str:
     """Return in words what was compared: journal, 16 names, and every derived row."""
     parts = ["journal"]
+    reasons = ("reason or data of a player", "reasons and data of players")  # the people file keeps both in one table
     for words, checked, erased in (
         (("name", "names"), verdict.names_checked, verdict.names_erased),
-        # The people file keeps both in one table.
-        (
-            ("reason or data of a player", "reasons and data of players"),
-            verdict.reasons_checked,
-            verdict.reasons_erased,
-        ),
+        (reasons, verdict.reasons_checked, verdict.reasons_erased),
     ):
         if checked or erased:
             parts.append(counted(checked, *words) + (f", {erased:,} erased" if erased else ""))

@@ -171,12 +171,12 @@ def export(
     _check_sent(what, to, sent_on, names_sender="--actor" in options, is_past=bool(known_at or as_if))
     with open_up_to_date(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
         rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, group, names=names)
-        _check(ledger, what, chosen, rows_asked, to or ("list" if what[0] == "list" else "report"), strict=strict)
+        _check(ledger, what, chosen, rows_asked, to, strict=strict)
+        of_report = {"tournament": tournament, "since": since, "until": until, "form": chosen, "sent_on": sent_on}
         if sent_on is None:
             _write(ledger, what, to, chosen, rows_asked, bars, raw=raw)
-            return
-        of_report = {"tournament": tournament, "since": since, "until": until, "form": chosen, "sent_on": sent_on}
-        _send(ledger, str(to), chosen, actor, rows_asked, of_report)
+        else:
+            _send(ledger, str(to), chosen, actor, rows_asked, of_report)
 
 
 def _is_typed(parameter: str) -> bool:
@@ -252,11 +252,13 @@ def _written(file: str, subject: str, rows_asked: ExportFilter, fmt: str) -> str
     return f"{file}: {subject} {rows_asked.tournament or rows_asked.published!r} written as {fmt}"
 
 
-def _check(ledger: Ledger, what: Sequence[str], fmt: str, rows_asked: ExportFilter, file: str, *, strict: bool) -> None:
+def _check(
+    ledger: Ledger, what: Sequence[str], fmt: str, rows_asked: ExportFilter, to: str | None, *, strict: bool
+) -> None:
     """Name what a report lacks and what contradicts in it; if that is strict, end here."""
     findings = check_document(ledger, what, fmt, rows_asked)
     for finding in findings:
-        output.remark(f"{file}: {finding}")
+        output.remark(f"{to or ('list' if what[0] == 'list' else 'report')}: {finding}")
     if strict and findings:
         output.remark("nothing was written: correct this, or leave --strict out")
         sys.exit(REFUSED)

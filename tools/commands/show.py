@@ -221,10 +221,10 @@ def _with_brackets(row: output.Row) -> output.Row:
         "colour": row["colour"],
         "result": _result(row),
         "before": _points(row["rating_before"]),
-        "after": f"{_points(row['rating'])} ({_points(row['rating_now'])})",
+        "after (now)": f"{_points(row['rating'])} ({_points(row['rating_now'])})",
         "opponent": row["opponent"],
         "opponent before": _points(row["opponent_rating_before"]),
-        "opponent after": f"{_points(row['opponent_rating'])} ({_points(row['opponent_rating_now'])})",
+        "opponent after (now)": f"{_points(row['opponent_rating'])} ({_points(row['opponent_rating_now'])})",
         "entry": f"#{row['entry']}",
         "game": row["game"],
     }
