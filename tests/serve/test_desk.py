@@ -527,6 +527,7 @@ def test_who_may_not_finds_the_reason_and_no_button_and_a_form_of_their_own_is_r
 
 def test_a_list_is_looked_at_and_published(staff: dict[str, Officer]) -> None:
     adam = staff["adam"]
+    assert "Nobody would be on standard@1990-01-01: " in words(adam.look("/desk/publish?at=1990-01-01").text)
     shown = adam.look("/desk/publish?at=2026-03-31")
     assert "players would be on standard@2026-03-31" in words(shown.text)
     form = adam.form(shown, "/desk/publish")

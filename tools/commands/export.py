@@ -172,11 +172,10 @@ def export(
     with open_up_to_date(db_path, known_at=known_at, as_if=as_if) as ledger, Bars() as bars:
         rows_asked = _asked(ledger, pool, player, since, until, tournament, published, at, group, names=names)
         _check(ledger, what, chosen, rows_asked, to, strict=strict)
-        of_report = {"tournament": tournament, "since": since, "until": until, "form": chosen, "sent_on": sent_on}
         if sent_on is None:
             _write(ledger, what, to, chosen, rows_asked, bars, raw=raw)
         else:
-            _send(ledger, str(to), chosen, actor, rows_asked, of_report)
+            _send(ledger, str(to), chosen, actor, rows_asked, {"sent_on": sent_on, "since": since, "until": until})
 
 
 def _is_typed(parameter: str) -> bool:
@@ -232,12 +231,13 @@ def _write(
 
 
 def _send(
-    ledger: Ledger, file: str, fmt: str, actor: str, rows_asked: ExportFilter, of_report: Mapping[str, Any]
+    ledger: Ledger, file: str, fmt: str, actor: str, rows_asked: ExportFilter, days: Mapping[str, str | None]
 ) -> None:
     """Write the report of a tournament and record that it was sent; if that is refused, no file is written."""
     with export_file(ledger, Path(file), fmt) as making:
         with ledger.read_snapshot():
-            facts = {**facts_to_send(ledger, rows_asked)._asdict(), **of_report}
+            facts: dict[str, Any] = {**facts_to_send(ledger, rows_asked)._asdict(), **days}
+            facts |= {"tournament": rows_asked.tournament, "form": fmt}
             content = b"".join(export_lines(ledger, ["tournament"], fmt=fmt, selection=rows_asked))
         making.write_bytes(content)
         event = ledger.sent_reports.record(**facts, file=content, **recorded_by(ledger, actor))
