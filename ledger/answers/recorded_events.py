@@ -5,7 +5,6 @@ Only the announcements of the report's tournament are read, and the games of its
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from sqlite3 import Connection
 
@@ -21,6 +20,8 @@ from ledger.recording.findings import ReportFinding
 
 NEAR_DAYS = 62  # days between an announcement without any game and a report that is probably the announced event's
 LEAST_GAMES = 4  # games of an event that may be the same as a recorded one: two players may meet twice on one day
+FAR_DAYS = 370  # from the days of a report to those of an event with nearly all of its games: its year may be wrong
+LEAST_GAMES_FAR = 16
 _OUTCOMES = ("black", "draw", "white")  # by White's half points
 _OPENINGS = (
     "SELECT starts_ms, ends_ms, rounds FROM openings JOIN pools USING (pool) "
@@ -88,7 +89,10 @@ def _announced_otherwise(
 def _recorded_already(
     connection: Connection, pool: str, report: SourceReport, players: Mapping[int, int]
 ) -> Iterator[ReportFinding]:
-    """Yield the event of which two thirds of the report's games are: under another name, or from another day."""
+    """Yield the event of which two thirds of the report's games are: under another name, or from another day.
+
+    On other days, of a wrong month or year, it must be nine tenths.
+    """
     games = [
         (players.get(game.white), players.get(game.black), _OUTCOMES[game.half_points])
         for game in report.pairings
@@ -100,22 +104,25 @@ def _recorded_already(
         return
     days = [report.edition, *report.round_days.values(), *([report.last_day] if report.last_day else [])]
     first_ms, last_ms = min(map(instant_ms, days)) - DAY_MS, max(map(instant_end_ms, days)) + DAY_MS
-    rows = connection.execute(_SAME_GAMES, (orjson.dumps(pairs).decode(), first_ms, last_ms, pool)).fetchall()
-    numbers: dict[str | None, set[int]] = {}
-    for tournament, _, number in rows:
-        numbers.setdefault(tournament, set()).add(number)
-    counts = Counter({tournament: len(of_event) for tournament, of_event in numbers.items()})
-    for tournament, count in counts.most_common(1):
-        if count < least:
-            return
+    far_ms = FAR_DAYS * DAY_MS
+    arguments = (orjson.dumps(pairs).decode(), first_ms - far_ms, last_ms + far_ms, pool)
+    events: dict[str | None, list[tuple[int, int]]] = {}
+    for tournament, ended_ms, number in connection.execute(_SAME_GAMES, arguments):
+        events.setdefault(tournament, []).append((ended_ms, number))
+    for tournament, recorded in events.items():
+        near = {number for ended_ms, number in recorded if first_ms <= ended_ms <= last_ms}
+        on_all_days = {number for _, number in recorded}
+        if len(near) < least and len(on_all_days) < max(LEAST_GAMES_FAR, len(games) * 9 // 10):
+            continue
         editions = [edition for (edition,) in connection.execute(_EDITIONS, (pool, report.tournament))]
         if tournament == report.tournament and (not editions or report.edition in editions):
-            return  # the report is sent again
-        ends = [ended_ms for name, ended_ms, _ in rows if name == tournament]
+            continue  # the report is sent again
+        ends = [ended_ms for ended_ms, number in recorded if number in near or len(near) < least]
         called = f"as {tournament!r}" if tournament else "without a tournament"
-        recorded = f"{called} from {day(min(ends))} to {day(max(ends))}"
         message = (
-            f"{count:,} of {len(games):,} games of {report.tournament!r} from {report.edition} are recorded already, "
-            f"{recorded}"
+            f"{len(near) if len(near) >= least else len(on_all_days):,} of {len(games):,} games of "
+            f"{report.tournament!r} from {report.edition} are recorded already, {called} from {day(min(ends))} to "
+            f"{day(max(ends))}"
         )
         yield ReportFinding(report.lines.get("012", report.line), "recorded-already", message)
+        return

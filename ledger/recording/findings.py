@@ -234,7 +234,8 @@ CHECKS: Mapping[str, Check] = {
     ),
     "recorded-already": Check(
         Severity.WARNING,
-        "two thirds of the games are recorded, with the same players, days and results, as another event",
+        "two thirds of the games are recorded with the same days and results as another event, or nearly all on other "
+        "days of a year",
         "check whether the event has two names, or another first day (012, 042)",
     ),
     "rating-unlikely": Check(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 
+import attrs
 import pytest
 
 from ledger import Ledger
@@ -460,7 +461,7 @@ def test_the_days_of_a_report_are_those_of_the_announcement(
     ]
 
 
-@pytest.mark.parametrize("change", ["the name", "the first day", "another event", "nothing"])
+@pytest.mark.parametrize("change", ["the name", "the first day", "all days", "another event", "nothing"])
 def test_an_event_that_is_recorded_already_is_noticed(change: str, tmp_path: Path) -> None:
     with Ledger.open(ledger_with_list(tmp_path / "club.db")) as ledger:
         assert ledger.import_file(saved(tmp_path, BASE.lines())).ok
@@ -469,10 +470,14 @@ def test_an_event_that_is_recorded_already_is_noticed(change: str, tmp_path: Pat
             lines[0] = "012 Springfield Masters"
         elif change == "the first day":
             lines[3] = f"042 {BASE.days[0] - timedelta(days=1):%Y/%m/%d}"
+        elif change == "all days":
+            later = attrs.evolve(BASE, days=[day + timedelta(days=31) for day in BASE.days]).lines()
+            # it was rated in between
+            lines = [line[:48] + "    " + line[52:] if line.startswith("001") else line for line in later]
         size = ledger.journal.size()
         report = ledger.import_file(saved(tmp_path, lines))
         codes = [(finding.line, finding.code) for finding in report.warnings]
-        assert codes == [(1, "recorded-already")] * (change in {"the name", "the first day"})
+        assert codes == [(1, "recorded-already")] * (change in {"the name", "the first day", "all days"})
         assert report.ok is not bool(codes)
         assert (ledger.journal.size() == size) is (change != "another event")
 
