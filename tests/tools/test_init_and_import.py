@@ -171,8 +171,8 @@ def test_a_game_told_otherwise_is_a_fault_and_the_first_telling_stands(
     before = run("head", empty_club).out
     done = run("import", empty_club, written(tmp_path, "2.csv", CSV.replace(b",1-0,", b",0-1,")))
     assert done.code == REFUSED
-    words = "exists-with-different-outcome: 'game:csv:1' was recorded with outcome='white', not 'black'"
-    assert f":2: error: {words}" in done.err
+    difference = "exists-with-different-outcome: 'game:csv:1' was recorded with outcome='white', not 'black'"
+    assert f":2: error: {difference}" in done.err
     hint = "--propose-differences FILE.csv writes corrections, for 'correct batch'"
     assert done.err.endswith(f"{hint}\n")
     for file, words in (
