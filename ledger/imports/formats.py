@@ -59,7 +59,15 @@ def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -
     games = drop_second_opponents(frames, source.reading)
     # Tables and reports have no moves.
     has_moves = fmt not in {"csv", "trf", "crosstable", "pairings"}
-    return note_illegal_moves(games, source.reading, is_asked=hints.check_moves) if has_moves else games
+    if not has_moves:
+        return games
+    games = note_illegal_moves(games, source.reading, is_asked=hints.check_moves)
+    return map(_without_moves, games) if hints.without_moves else games
+
+
+def _without_moves(frame: DataFrame) -> DataFrame:
+    """Return games without their moves; keys that were made of the moves stay."""
+    return frame.with_columns(pl.lit(None, pl.String).alias("text"))
 
 
 def _of_the_pool(frames: Iterator[DataFrame], reading: Reading, hints: FileHints) -> Iterator[DataFrame]:

@@ -81,6 +81,7 @@ class FileHints:
         dates: which number of ``04/05/2024`` comes first, one of ``times.ORDERS``.
         speeds_by_clock: whether speed classes go by Lichess's rule in archives of chess.com, too, which have their own.
         check_moves: True if the moves of all games are played through, False if only those of small files are.
+        without_moves: True if the moves are left out once they have been read; the number of half-moves stays.
         headings: of CSV files, by our name of a column, its heading, as of ``csv.header.parse_headings``.
         results: of CSV files, by a word of the file, what it means, as of ``csv.games.parse_results``.
         white_boards: of matches of teams, the boards on which the team named first has White: ``odd``, ``even``,
@@ -98,6 +99,7 @@ class FileHints:
     dates: str | None = None
     speeds_by_clock: bool = False
     check_moves: bool = False
+    without_moves: bool = False
     headings: Mapping[str, str] = attrs.field(factory=dict)
     results: Mapping[str, str | None] = attrs.field(factory=dict)
     white_boards: str | None = None

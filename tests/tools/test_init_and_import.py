@@ -136,6 +136,23 @@ def test_importing_again_records_nothing_new(sample_club: Path, run: Run) -> Non
     assert run("head", sample_club).out == before
 
 
+def test_games_without_moves_have_their_keys_and_lengths_and_a_later_import_adds_the_moves(
+    empty_club: Path, run: Run
+) -> None:
+    assert run("import", empty_club, SAMPLE, "--without-moves").code == 0
+    ratings = run("ratings", empty_club, "--limit", "0").out
+    with Ledger.open(empty_club) as ledger:
+        games = list(ledger.rows("games"))
+    assert all(row["half_moves"] for row in games)
+    assert "1. " not in run("board", empty_club, games[0]["key"], "--format", "pgn").out
+    assert f"{len(games)} known already, with new details" in run("import", empty_club, SAMPLE).err
+    assert run("ratings", empty_club, "--limit", "0").out == ratings
+    assert "1. " in run("board", empty_club, games[0]["key"], "--format", "pgn").out
+    before = run("head", empty_club).out
+    assert f"0 games recorded, {len(games)} known already\n" in run("import", empty_club, SAMPLE, "--without-moves").err
+    assert run("head", empty_club).out == before
+
+
 def test_bad_games_are_named_by_file_and_line_and_left_out(empty_club: Path, tmp_path: Path, run: Run) -> None:
     path = written(tmp_path, "games.csv", BAD_CSV)
     done = run("import", empty_club, path)

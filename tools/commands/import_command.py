@@ -110,6 +110,9 @@ from .token_options import acting, recorder
 )
 @click.option("--equal-rows", is_flag=True, help="Equal rows of a CSV file are several games, as of a blitz evening.")
 @click.option("--check-moves", is_flag=True, help="Play the moves of files of more than 20,000 games through, too.")
+@click.option(
+    "--without-moves", is_flag=True, help="Leave the moves out; their number stays, and a later import adds them."
+)
 @click.option("--day", metavar="INSTANT", help="When the games of a TRF without a day were played: 2024-05-04, 2024.")
 @click.option(
     "--white-boards",
@@ -148,6 +151,7 @@ def import_(
     results: Sequence[str],
     equal_rows: bool,
     check_moves: bool,
+    without_moves: bool,
     day: str | None,
     white_boards: str | None,
     sheets: Sequence[str],
@@ -181,7 +185,8 @@ def import_(
     """
     asked = proposing.wish()
     _refuse_contradicting_options(pool, pools, is_proposing=asked is not None, opens=bool(open_tournaments))
-    said = _said(source, dates, speeds, day, columns, results)
+    hints = FileHints(source=source, day=day, dates=dates, white_boards=white_boards, equal_rows=equal_rows)
+    said = _said(attrs.evolve(hints, check_moves=check_moves, without_moves=without_moves), speeds, columns, results)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
     for name in named:
@@ -199,7 +204,6 @@ def import_(
         if differences is not None:
             refuse_own_files(Path(differences), db_path)
         choice = PoolChoice(pool=pools or pool or ledger.first_scheme().pool, variants=by_variant)
-        said = attrs.evolve(said, equal_rows=equal_rows, check_moves=check_moves, white_boards=white_boards)
         wish = ImportWish(
             choice=choice,
             strict=strict,
@@ -252,20 +256,17 @@ def _previewed(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish, firs
     return good
 
 
-def _said(
-    source: str | None, dates: str | None, speeds: str, day: str | None, columns: Sequence[str], results: Sequence[str]
-) -> FileHints:
-    if source is not None and not PREFIX.fullmatch(source):
-        raise click.UsageError(f"--source must match {PREFIX.pattern}, got {source!r}")
-    if day is not None:
+def _said(hints: FileHints, speeds: str, columns: Sequence[str], results: Sequence[str]) -> FileHints:
+    """Return the hints with the headings and words of results; refuse a site or a day that is none."""
+    if hints.source is not None and not PREFIX.fullmatch(hints.source):
+        raise click.UsageError(f"--source must match {PREFIX.pattern}, got {hints.source!r}")
+    if hints.day is not None:
         try:
-            instant_ms(day)
+            instant_ms(hints.day)
         except ValueError as error:
             raise click.UsageError(f"--day: {error}") from None
-    return FileHints(
-        source=source,
-        day=day,
-        dates=dates,
+    return attrs.evolve(
+        hints,
         speeds_by_clock=speeds == "lichess",
         headings=_understood("--column", parse_headings, columns),
         results=_understood("--result", parse_results, results),
