@@ -414,7 +414,7 @@ def test_a_file_of_thousands_of_variants_makes_no_thousands_of_pools(tmp_path: P
     code, words = import_of(tmp_path, run, lines, "--pools", "by-speed")
     assert code == 1
     assert f"{game_import.MAX_NEW_POOLS} games recorded" in words
-    assert "FILE:65: pool 'v0064' would be one more than 64, the limit of new pools of one import" in words
+    assert "FILE:65: error: pool 'v0064' would be one more than 64, the limit of new pools of one import" in words
     assert "2,936 faults" in words
     code, words = import_of(tmp_path, run, lines[:64], "--pools", "by-speed")
     assert (code, "64 known already" in words) == (0, True)
@@ -451,7 +451,7 @@ def test_why_the_rest_of_a_file_is_not_read_is_told_behind_many_faults(tmp_path:
     lines = done.err.splitlines()
     assert (done.code, len(lines)) == (1, 103)
     assert "more faults" in lines[-3]
-    assert re.search(r"tags\.pgn\.gz:\d+: 10,000 more scraps of a few tags than games", lines[-2])
+    assert re.search(r"tags\.pgn\.gz:\d+: error: 10,000 more scraps of a few tags than games", lines[-2])
     assert "1 game recorded" in lines[-1]
 
 

@@ -286,6 +286,7 @@ def test_an_undone_correction_stays_in_the_list_of_corrections(open_page: Asked,
 def test_the_desk_says_which_list_is_due_until_it_is_published(tmp_path: Path) -> None:
     with Ledger.create(tmp_path / "new.db", scheme="fide", clock=lambda: datetime(2006, 10, 15, tzinfo=UTC)) as ledger:
         ann, bob = ledger.register("name:ann", "Ann"), ledger.register("name:bob", "Bob")
+        ledger.append(RatingSeeded(player=ann, pool="standard", rating="2000", games=100))
         ledger.append(game_recorded("first", white=ann, black=bob, half_moves=40, ended_at="2006-09-10"))
         ledger.append(game_recorded("second", white=bob, black=ann, half_moves=40, ended_at="2006-10-10"))
         ledger.ensure_up_to_date()
