@@ -24,7 +24,7 @@ from ledger.answers.publications import ranked_members
 from ledger.book.timeline import BEGINNING, Pool
 from ledger.errors import MalformedError
 from ledger.facts.periods import DAY_MS
-from ledger.facts.player_details import NO_DETAILS, PlayerDetails
+from ledger.facts.player_details import NO_DETAILS, WOMEN_TITLES, PlayerDetails
 from ledger.handle import OpenLedger
 from ledger.publishing.publications import Publication, Publications
 from ledger.ratings import queries
@@ -37,7 +37,6 @@ _WIDTHS = {"id": 15, "name": 61, "fed": 4, "sex": 4, "tit": 5, "wtit": 5, "otit"
 SWISS_MANAGER = (
     "ID_No", "Name", "Title", "Sex", "Fed", "ClubName", "Birthday", "Rtg_Nat", "Fide_No", "Rtg_Int",
 )  # fmt: skip
-_WOMEN = ("WGM", "WIM", "WFM", "WCM")
 
 
 class FideRow(NamedTuple):
@@ -47,6 +46,7 @@ class FideRow(NamedTuple):
     name: str
     rating: int
     details: PlayerDetails
+    player: int
     games: int = 0
     factor: str = ""
 
@@ -76,6 +76,7 @@ def fide_text_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[byte
         MalformedError: no list was named, or names were not requested.
     """
     publication, rows, _ = _rows(ledger, selection)
+    rows = _with_figures(ledger, publication, rows)
     first = day(publication.at_ms + 1)  # in force from the instant after the list's
     month = f"{_MONTHS[int(first[5:7]) - 1]}{first[2:4]}"
     head = f"{'ID Number':<15}{'Name':<61}Fed Sex Tit  WTit OTit           FOA {month:<6}Gms K  B-day Flag"
@@ -85,7 +86,8 @@ def fide_text_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[byte
 @in_one_snapshot
 def fide_xml_list(ledger: OpenLedger, selection: ExportFilter) -> Iterator[bytes]:
     """Return a published list as FIDE's XML; otherwise as ``fide_text_list``."""
-    _, rows, _ = _rows(ledger, selection)
+    publication, rows, _ = _rows(ledger, selection)
+    rows = _with_figures(ledger, publication, rows)
     lines = ('<?xml version="1.0" encoding="UTF-8"?>', "<playerslist>", *map(_element, rows), "</playerslist>")
     return (f"{line}\n".encode() for line in lines)
 
@@ -120,33 +122,40 @@ def _rows(ledger: OpenLedger, selection: ExportFilter) -> tuple[Publication, lis
     members = ranked_members(ledger, list(Publications(ledger).rows(publication)), publication.at_ms, group)
     players = [row.player for row in members]
     persons, details = ledger.people.by_number(players), details_at(ledger, players, publication.at_ms)
-    figures = _figures(ledger, publication)
     rows = []
     for row in members:
         person, data = persons.get(row.player), details.get(row.player, NO_DETAILS)
         identity = (person.identity if person else None) or ""
         fide_number = identity.removeprefix("fide:") if identity.startswith("fide:") else ""
         if person is not None and person.name is not None and (fide_number or data.national):
-            rows.append(FideRow(fide_number, person.name, row.shown, data, *figures.get(row.player, ())))
+            rows.append(FideRow(fide_number, person.name, row.shown, data, row.player))
     return publication, rows, len(members) - len(rows)
 
 
-def _figures(ledger: OpenLedger, publication: Publication) -> dict[int, tuple[int, str]]:
-    """Return by player the games that counted since the list before, and K on the day of the list."""
+def _with_figures(ledger: OpenLedger, publication: Publication, rows: Sequence[FideRow]) -> list[FideRow]:
+    """Return rows with the games that counted since the list before, and K on the day of the list."""
     pool, connection = ledger.pool(publication.event.pool), ledger.views.connection
     states, at_ms = ledger.states(pool), publication.at_ms
     earlier = [each.at_ms for each in Publications(ledger).all(pool.name) if each.at_ms < at_ms]
     since = (pool.pool, max(earlier, default=BEGINNING))
     before = {row["player"]: row["n"] for row in queries.fetch_dicts(connection, queries.ROWS_AT, since)}
+    members = {row.player for row in rows}
     figures = {}
     for state in states.all_at(at_ms):
+        if state.player not in members:
+            continue
         first = before.get(state.player, 0)
         played: list[dict[str, Any]] = []
         if state.games > first:  # most players of a list have not played since the one before
             arguments = (pool.pool, state.player, first, state.games)
             played = list(queries.fetch_dicts(connection, queries.SIDES_BETWEEN, arguments))
         figures[state.player] = (_counted(states, pool, played), _factor(state, at_ms))
-    return figures
+    of_nobody = (0, "")  # who was on the list, and is on none by the present facts
+    return [
+        row._replace(games=games, factor=factor)
+        for row in rows
+        for games, factor in (figures.get(row.player, of_nobody),)
+    ]
 
 
 def _counted(states: PlayerStates, pool: Pool, rows: Sequence[dict[str, Any]]) -> int:
@@ -184,7 +193,7 @@ def _line(row: FideRow) -> str:
         "fed": row.details.federation or "",
         "sex": {"m": "M", "w": "F"}.get(row.details.sex or "", ""),
         "tit": title,
-        "wtit": title if title in _WOMEN else "",
+        "wtit": title if title in WOMEN_TITLES else "",
         "otit": "",
         "foa": "",
     }
@@ -225,7 +234,7 @@ def _element(row: FideRow) -> str:
         "country": details.federation or "",
         "sex": {"m": "M", "w": "F"}.get(details.sex or "", ""),
         "title": title,
-        "w_title": title if title in _WOMEN else "",
+        "w_title": title if title in WOMEN_TITLES else "",
         "o_title": "",
         "foa_title": "",
         "rating": str(row.rating),
