@@ -74,14 +74,14 @@ def _announced_otherwise(
         # another edition of a tournament that takes place every week or month was played on its own days
         of_edition = (pool, report.tournament, starts_ms, ends_ms)
         if not is_apart or (is_near and connection.execute(_IS_PLAYED, of_edition).fetchone() is None):
-            yield ReportFinding(report.lines.get("042", report.line), "announced-otherwise", message)
+            yield ReportFinding(report.line_of("042"), "announced-otherwise", message)
         return
     closings = {day(closed_ms) for (closed_ms,) in connection.execute(_CLOSINGS, (pool, report.tournament))}
     last_day = report.last_day
     if last_day is not None and len(last_day) == DAY_LENGTH and last_day not in closings | {day(ends_ms)}:
-        yield ReportFinding(report.lines.get("052", report.line), "announced-otherwise", message)
+        yield ReportFinding(report.line_of("052"), "announced-otherwise", message)
     if rounds is not None and report.last_round > rounds:
-        line = next((report.lines[kind] for kind in ("142", "XXR") if kind in report.lines), report.line)
+        line = report.line_of("142", "XXR")
         words = f"{rounds} rounds are announced, and the report has results of round {report.last_round}"
         yield ReportFinding(line, "announced-otherwise", words)
 
@@ -124,5 +124,5 @@ def _recorded_already(
             f"{report.tournament!r} from {report.edition} are recorded already, {called} from {day(min(ends))} to "
             f"{day(max(ends))}"
         )
-        yield ReportFinding(report.lines.get("012", report.line), "recorded-already", message)
+        yield ReportFinding(report.line_of("012"), "recorded-already", message)
         return

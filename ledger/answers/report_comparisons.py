@@ -74,7 +74,7 @@ def compare_reports(ledger: OpenLedger, choice: PoolChoice, reports: Sequence[So
 
 
 def _without_class(report: SourceReport) -> ReportFinding:
-    line = next((report.lines[kind] for kind in ("222", "122") if kind in report.lines), report.line)
+    line = report.line_of("222", "122")
     why = "is faster than FIDE rates" if report.speed == TOO_FAST else "is missing, or it is not understood"
     return ReportFinding(line, NO_CLASS, f"the time control {why}")
 
@@ -439,7 +439,7 @@ class _Comparison:
                     yield ReportFinding(side.entrant.line, "federation-unknown", message)
         of_tournament = str(self._report.facts.get("federation", ""))
         if re.fullmatch(FEDERATION_PATTERN, of_tournament) and of_tournament not in FEDERATIONS:
-            line = self._report.lines.get("032", self._report.line)
+            line = self._report.line_of("032")
             usual = Counter(side.entrant.details["federation"] for side in stated).most_common(1)
             players = f", and most players {usual[0][0]}" if usual else ""
             yield ReportFinding(
@@ -501,7 +501,7 @@ class _Comparison:
             first_day = instant_text(min(firsts), Precision.DAY)
             players = f"{len(firsts):,} of its {len(self._sides):,} players"
             message = f"the tournament ended on {last_day}, and {players} are first on the list of {first_day}"
-            yield ReportFinding(self._report.lines.get("042", self._report.line), "days-unlikely", message)
+            yield ReportFinding(self._report.line_of("042"), "days-unlikely", message)
 
     def _ratings_differ(
         self, sides: Sequence[_Side], listed: Mapping[int, Mapping[int, str]]

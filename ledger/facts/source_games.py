@@ -192,6 +192,10 @@ class SourceReport(NamedTuple):
     other_pool: tuple[int, str] | None = None
     is_stated: bool = True
 
+    def line_of(self, *kinds: str) -> int:
+        """Return the line of the first of some records that the report has; without one, where it begins."""
+        return next((self.lines[kind] for kind in kinds if kind in self.lines), self.line)
+
 
 class FileFault(NamedTuple):
     """One fault of a file: its line, and a message that says what is wrong and what to do."""

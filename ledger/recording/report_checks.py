@@ -57,7 +57,7 @@ def structure_findings(report: SourceReport) -> Iterator[ReportFinding]:
         yield ReportFinding(first, "lost-by-both", message)
     for kind, (number, *counted) in report.counts.items():
         if number not in counted:
-            line = report.lines.get(kind, report.line)
+            line = report.line_of(kind)
             words = f"{number:,} {_COUNTED[kind]} ({kind}), and {counted[0]:,} by their lines"
             yield ReportFinding(line, "players-differ", words)
     yield from _rounds_without_results(report)
@@ -94,7 +94,7 @@ def _impossible_birth(report: SourceReport, entrant: SourceEntrant) -> Iterator[
 
 
 def _rounds_and_days(report: SourceReport) -> Iterator[ReportFinding]:
-    line = report.lines.get("132", report.line)
+    line = report.line_of("132")
     for number, text in report.unread_days.items():
         yield ReportFinding(line, "day-unreadable", f"round {number} has {text!r} in the place of its day (YY/MM/DD)")
     latest = 0
@@ -113,7 +113,7 @@ def _rounds_and_days(report: SourceReport) -> Iterator[ReportFinding]:
     yield from _length(report)
     announced = report.facts.get("rounds")
     if announced is not None and report.last_round > announced:
-        line = next((report.lines[kind] for kind in ("142", "XXR") if kind in report.lines), report.line)
+        line = report.line_of("142", "XXR")
         message = f"the report has results of round {report.last_round}, and announces {announced} rounds"
         yield ReportFinding(line, "more-rounds", message)
     yield from _fewer_rounds(report)
@@ -125,7 +125,7 @@ def _fewer_rounds(report: SourceReport) -> Iterator[ReportFinding]:
     is_over = report.last_day not in {None, report.edition} and report.round_days.get(last) == report.last_day
     is_beyond = entrants >= LEAST_ORDERED and announced > 4 * entrants and not report.is_of_teams
     if announced > last and (is_over or is_beyond):
-        line = next((report.lines[kind] for kind in ("142", "XXR") if kind in report.lines), report.line)
+        line = report.line_of("142", "XXR")
         over = f" on the last day, {report.last_day}" if is_over else ""
         message = f"the report announces {announced} rounds, and the last of {entrants:,} players is {last}{over}"
         yield ReportFinding(line, "fewer-rounds", message)
@@ -235,11 +235,11 @@ def days_in_future(report: SourceReport, now_ms: int) -> Iterator[ReportFinding]
     for number in sorted({game.round for game in report.pairings} & report.round_days.keys()):
         if instant_ms(report.round_days[number]) > latest_ms:
             message = f"round {number} has results, and is on {report.round_days[number]}; today is {now}"
-            yield ReportFinding(report.lines.get("132", report.line), "day-in-future", message)
+            yield ReportFinding(report.line_of("132"), "day-in-future", message)
             return
     if instant_ms(report.edition) > latest_ms:
         message = f"the tournament has results, and begins on {report.edition}; today is {now}"
-        yield ReportFinding(report.lines.get("042", report.line), "day-in-future", message)
+        yield ReportFinding(report.line_of("042"), "day-in-future", message)
 
 
 def _length(report: SourceReport) -> Iterator[ReportFinding]:
@@ -258,7 +258,7 @@ def _length(report: SourceReport) -> Iterator[ReportFinding]:
         if days > most:
             of_rounds = f", and the rounds were from {rounds[0]} to {rounds[-1]}" if rounds else ""
             message = f"the tournament lasted from {report.edition} to {report.last_day}{of_rounds}"
-            yield ReportFinding(report.lines.get(kind, report.line), "days-unlikely", message)
+            yield ReportFinding(report.line_of(kind), "days-unlikely", message)
 
 
 def _repeated_pairings(report: SourceReport) -> Iterator[ReportFinding]:
