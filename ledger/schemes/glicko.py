@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, pi, sqrt
+from typing import Any
 
 import attrs
 
@@ -25,7 +26,7 @@ from ledger.schemes.formulas.bounds import (
     rating_limit,
     rounding,
 )
-from ledger.schemes.formulas.glicko_games import game_lines, game_sums
+from ledger.schemes.formulas.glicko_games import after_games, game_lines, game_sums
 from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
@@ -54,6 +55,14 @@ NORMAL_95 = 1.96
 LEAST_RD = 1.0
 
 
+def check_deviations(settings: Any) -> None:
+    """Refuse a first RD that is not between the smallest and the largest one."""
+    if not LEAST_RD <= settings.initial_rd <= settings.rd_cap:
+        raise ValueError(f"initial_rd must be from 1 to rd_cap, got {settings.initial_rd}")
+    if settings.rd_floor > settings.initial_rd:
+        raise ValueError(f"rd_floor must not exceed initial_rd, got {settings.rd_floor}")
+
+
 @attrs.frozen(kw_only=True)
 class Settings(PeriodSettings):
     """The constants of the scheme, all in points."""
@@ -71,10 +80,7 @@ class Settings(PeriodSettings):
         """Refuse constants under which the formulas have no meaning."""
         self.check_periods()
         require_not_negative(self, "initial", "c", "rd_floor")
-        if not LEAST_RD <= self.initial_rd <= self.rd_cap:
-            raise ValueError(f"initial_rd must be from 1 to rd_cap, got {self.initial_rd}")
-        if self.rd_floor > self.initial_rd:
-            raise ValueError(f"rd_floor must not exceed initial_rd, got {self.rd_floor}")
+        check_deviations(self)
         check_bounds(self)
 
 
@@ -187,10 +193,7 @@ def after_period(
     # The paper's worked example begins after step 1: its RD of 200 is used unchanged (RULES 3).
     if not games:
         return rating, rd
-    players = [Player(rating, rd), *(Player(*opponent) for *opponent, _score in games)]
-    count, after, scores = len(games), Player(), [score for *_opponent, score in games]
-    batch = BatchGames(players, (), range(1, count + 1), scores, (), (), 0, 0, count)
-    rate_period(players[0], after, batch, When(), numbers)
+    after = after_games(rate_period, Player(rating, rd), games, numbers)
     return after.rating, after.rd
 
 

@@ -29,7 +29,7 @@ from ledger.schemes.formulas.bounds import (
     rating_limit,
     rounding,
 )
-from ledger.schemes.formulas.glicko_games import game_lines, game_sums
+from ledger.schemes.formulas.glicko_games import after_games, game_lines, game_sums
 from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
@@ -433,10 +433,7 @@ def after_period(
     # The paper's example says 1464.06, for it rounds on the way; in full precision it is 1464.0507 (RULES 3).
     if not games:
         return rating, grown(rd, volatility, 1.0), volatility
-    players = [Player(rating, rd, volatility), *(Player(*opponent) for *opponent, _score in games)]
-    count, after, scores = len(games), Player(), [score for *_opponent, score in games]
-    batch = BatchGames(players, (), range(1, count + 1), scores, (), (), 0, 0, count)
-    rate_period(players[0], after, batch, When(), numbers)
+    after = after_games(rate_period, Player(rating, rd, volatility), games, numbers)
     return after.rating, after.rd, after.volatility
 
 

@@ -31,7 +31,8 @@ from ledger.schemes.formulas.bounds import (
     rating_limit,
     rounding,
 )
-from ledger.schemes.glicko import LEAST_RD, Player, Q, at, chance, enter, expected_score, impact, relist, seeded
+from ledger.schemes.formulas.glicko_games import after_games
+from ledger.schemes.glicko import Player, Q, at, chance, check_deviations, enter, expected_score, impact, relist, seeded
 from ledger.schemes.scheme import (
     BatchGames,
     ExplainedPlayer,
@@ -77,10 +78,7 @@ class Settings(PeriodSettings):
         for name in ("bonus", "neighbourhood"):
             if getattr(self, name) > PERCENT:
                 raise ValueError(f"{name} must be from 0 to 100, got {getattr(self, name)}")
-        if not LEAST_RD <= self.initial_rd <= self.rd_cap:
-            raise ValueError(f"initial_rd must be from 1 to rd_cap, got {self.initial_rd}")
-        if self.rd_floor > self.initial_rd:
-            raise ValueError(f"rd_floor must not exceed initial_rd, got {self.rd_floor}")
+        check_deviations(self)
         check_bounds(self)
 
 
@@ -125,10 +123,7 @@ def after_period(
     """
     if not games:
         return rating, rd
-    players = [Player(rating, rd), *(Player(*opponent) for *opponent, _score in games)]
-    count, after, scores = len(games), Player(), [score for *_opponent, score in games]
-    batch = BatchGames(players, (), range(1, count + 1), scores, (), (), 0, 0, count)
-    rate_period(players[0], after, batch, When(), numbers)
+    after = after_games(rate_period, Player(rating, rd), games, numbers)
     return after.rating, after.rd
 
 

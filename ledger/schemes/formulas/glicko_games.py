@@ -1,10 +1,28 @@
-"""The games of a period in an explanation by Glicko or Glicko-2: g(s - E) of each, and the change that it brings."""
+"""The games of one player's period under Glicko and its kin: rated by themselves, and in an explanation, g(s - E)."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from ledger.schemes.scheme import FormulaSum, GameLine, OpponentGame
+from ledger.schemes.scheme import BatchGames, FormulaSum, GameLine, OpponentGame, When
+
+
+def after_games(rate_period: Callable[..., None], player: Any, games: Sequence[tuple[float, ...]], numbers: Any) -> Any:
+    """Return the state of a player after the games of one period.
+
+    Args:
+        rate_period: the rule of the scheme.
+        player: the state at the beginning of the period.
+        games: by game the first fields of the opponent's state, and behind them the player's score.
+        numbers: the settings.
+    """
+    count, state = len(games), type(player)
+    players = [player, *(state(*opponent) for *opponent, _score in games)]
+    after, scores = state(), [score for *_opponent, score in games]
+    batch = BatchGames(players, (), range(1, count + 1), scores, (), (), 0, 0, count)
+    rate_period(player, after, batch, When(), numbers)
+    return after
 
 
 def game_lines(
