@@ -183,8 +183,9 @@ def _player_games(
         counts, opponent, why_not = opposite is not None, side["opponent"], RATED
         if not counts:
             why_not = UnratedReason(reason=row["reason"], voided_by=row["voided_by"], why=row["why"])
-        guest = None if counts else row["black_guest" if side["colour"] else "white_guest"]
-        met = None if guest is None else _met_by_guest(states, row, side)
+        before, met = states.rating_to_change(row) if counts else None, None
+        if not counts and (guest := row["black_guest" if side["colour"] else "white_guest"]) is not None:
+            before, met = seed_of(guest).rating, _met_by_guest(states, row, side)
         yield PlayerGame(
             n=row["n"] if counts else None,
             game=row["key"],
@@ -193,7 +194,7 @@ def _player_games(
             colour="black" if side["colour"] else "white",
             result=RESULT.get(side["half_points"]),
             termination=row["termination"],
-            rating_before=states.rating_to_change(row) if counts else None if guest is None else seed_of(guest).rating,
+            rating_before=before,
             rating=states.after_game(row).rating if counts else None,
             rating_now=now[player],
             opponent=called[opponent],

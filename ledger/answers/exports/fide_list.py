@@ -140,7 +140,7 @@ def _with_figures(ledger: OpenLedger, publication: Publication, rows: Sequence[F
     since = (pool.pool, max(earlier, default=BEGINNING))
     before = {row["player"]: row["n"] for row in queries.fetch_dicts(connection, queries.ROWS_AT, since)}
     members = {row.player for row in rows}
-    figures = {}
+    figures: dict[int, dict[str, Any]] = {}
     for state in states.all_at(at_ms):
         if state.player not in members:
             continue
@@ -149,13 +149,9 @@ def _with_figures(ledger: OpenLedger, publication: Publication, rows: Sequence[F
         if state.games > first:  # most players of a list have not played since the one before
             arguments = (pool.pool, state.player, first, state.games)
             played = list(queries.fetch_dicts(connection, queries.SIDES_BETWEEN, arguments))
-        figures[state.player] = (_counted(states, pool, played), _factor(state, at_ms))
-    of_nobody = (0, "")  # who was on the list, and is on none by the present facts
-    return [
-        row._replace(games=games, factor=factor)
-        for row in rows
-        for games, factor in (figures.get(row.player, of_nobody),)
-    ]
+        figures[state.player] = {"games": _counted(states, pool, played), "factor": _factor(state, at_ms)}
+    # who was on the list may be on none by the present facts
+    return [row._replace(**figures.get(row.player, {})) for row in rows]
 
 
 def _counted(states: PlayerStates, pool: Pool, rows: Sequence[dict[str, Any]]) -> int:
