@@ -307,6 +307,7 @@ def test_pages_of_the_graph_and_its_career_lead_to_older_and_newer_games(
     page.locator(".strip a").first.click(force=True)
     page.wait_for_url("**page=3**")
     page.click("main >> text=/All .* games/")
+    page.wait_for_url("**/games*")
     assert page.locator("main table tbody tr").count() == 100
 
 
@@ -337,6 +338,7 @@ def test_all_can_be_read_and_reached_without_script(visit: Visit, addressed: dic
     page.fill("#find", "emm")
     page.press("#find", "Enter")
     page.click("main a:has-text('emma')")
+    page.wait_for_url("**/players/**")
     assert page.inner_text("h1") == "emma"
     assert page.locator("#graph .rg a").count() == 50
     assert not page.locator("#panel").is_visible()
