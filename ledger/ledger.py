@@ -53,9 +53,11 @@ from ledger.runtime import sqlite
 from ledger.runtime.calls import checked_methods
 from ledger.runtime.lazy import Lazy, sqlite_utils
 from ledger.runtime.ledger_files import atomic_file, journal_file, refuse_half_restored, refuse_leftovers, sidecar
-from ledger.runtime.long_work import Progress, no_progress
+from ledger.runtime.long_work import IN_FLIGHT, PartMap, Progress, no_progress
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from polars import DataFrame
     from sqlite_utils import Database
 
@@ -514,6 +516,8 @@ class Ledger(OpenLedger):
         accept: Collection[str] = (),
         actor: str = "import",
         token: str | None = None,
+        executor: Executor | None = None,
+        in_flight: int = IN_FLIGHT,
     ) -> ImportReport:
         """Record the games of a file, as the command ``import`` does; the report has the faults of file and games.
 
@@ -529,10 +533,13 @@ class Ledger(OpenLedger):
             accept: the codes of warnings about a tournament report that do not stop it.
             actor: who imports.
             token: authenticates the actor, if the role of a recorder is assigned.
+            executor: reads the parts of a large file in PGN or JSON lines; None: this process does. The journal is the
+                same, but for the times of recording.
+            in_flight: parts of 2 MiB that the executor has at once, at most.
 
         Raises:
             MalformedError: no such format, encoding or warning.
-            StorageError: the file cannot be read or holds no games; or as of ``import_games``.
+            StorageError: the file cannot be read or holds no games, or the executor broke; or as of ``import_games``.
             RejectedError: this machine's clock is behind the journal, or for want of a token.
         """
         if fmt is not None and fmt not in files.FORMATS:
@@ -547,7 +554,9 @@ class Ledger(OpenLedger):
                 raise StorageError(str(path), f"is {kind}")
             fmt = fmt or files.detect_format(source.first)
             report = self.import_games(
-                formats.read_game_frames(source, fmt, self.hints_for(said, choice, accept)),
+                formats.read_game_frames(
+                    source, fmt, self.hints_for(said, choice, accept), PartMap(executor, in_flight)
+                ),
                 choice=choice,
                 strict=strict,
                 record_alike=record_alike,

@@ -8,34 +8,33 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from ledger.errors import StorageError
 from ledger.facts.source_games import SourceGame
-from ledger.imports import chess_com, jsonl, lichess
+from ledger.imports import chess_com, parts
 from ledger.imports.crosstables import games as crosstables
 from ledger.imports.csv import games as csv_games
 from ledger.imports.files import FORMATS, Source
 from ledger.imports.legality import note_illegal_moves
 from ledger.imports.pairings import games as pairings
-from ledger.imports.pgn import games as pgn
 from ledger.imports.reading import (
     NO_HINTS,
     OTHER_CLASS,
     FileHints,
     Reading,
     batch_games,
+    in_batches,
     pool_contradiction,
-    take_out_byes,
 )
 from ledger.imports.repeated_rows import drop_second_opponents
 from ledger.imports.trf import games as trf
-from ledger.runtime.lazy import pl
+from ledger.runtime.lazy import futures, pl
+from ledger.runtime.long_work import IN_THIS_PROCESS, PartMap
 
 if TYPE_CHECKING:
     from polars import DataFrame
 
 LINE_FORMATS: dict[str, Callable[[Iterable[bytes], Reading], Iterator[SourceGame]]] = {
-    "pgn": pgn.read_games,
-    "lichess-ndjson": lichess.read_games,
-    "ledger-jsonl": jsonl.read_games,
+    **parts.READERS,
     "trf": trf.read_games,
     "crosstable": crosstables.read_games,
 }
@@ -46,14 +45,30 @@ _OF_ONE_CLASS = {*REPORTS, "pairings"}
 assert {*LINE_FORMATS, "chess-com", "csv", "pairings"} == {*FORMATS}
 
 
-def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -> Iterator[DataFrame]:
+def read_game_frames(
+    source: Source, fmt: str, hints: FileHints | None = None, part_map: PartMap = IN_THIS_PROCESS
+) -> Iterator[DataFrame]:
     """Yield the games of a file in any format as frames with the columns of ``frame_schema()``.
 
-    *fmt*: one of ``FORMATS``.
+    Args:
+        source: the file.
+        fmt: one of ``FORMATS``.
+        hints: what the user says of the file.
+        part_map: reads the parts of a large file; the frames and the log of the file do not depend on it.
+
+    Raises:
+        StorageError: the system cannot read on, or a process that reads a part ended.
     """
-    hints = hints or NO_HINTS
+    try:
+        yield from _checked_frames(source, fmt, hints or NO_HINTS, part_map)
+    except futures.BrokenExecutor as error:
+        words = f"{error}: import the file again, or with --workers 1; games that are recorded are recognised"
+        raise StorageError(source.reading.name, words) from error
+
+
+def _checked_frames(source: Source, fmt: str, hints: FileHints, part_map: PartMap) -> Iterator[DataFrame]:
     source.reading.by_fide = hints.by_fide
-    frames = _frames(source, fmt, hints)
+    frames = _frames(source, fmt, hints, part_map)
     if fmt not in _OF_ONE_CLASS and hints.pool_class is not None:
         frames = _of_the_pool(frames, source.reading, hints)
     games = drop_second_opponents(frames, source.reading)
@@ -61,7 +76,7 @@ def read_game_frames(source: Source, fmt: str, hints: FileHints | None = None) -
     has_moves = fmt not in {"csv", "trf", "crosstable", "pairings"}
     if not has_moves:
         return games
-    games = note_illegal_moves(games, source.reading, is_asked=hints.check_moves)
+    games = note_illegal_moves(games, source.reading, part_map, is_asked=hints.check_moves)
     return map(_without_moves, games) if hints.without_moves else games
 
 
@@ -94,7 +109,7 @@ def _of_the_pool(frames: Iterator[DataFrame], reading: Reading, hints: FileHints
         reading.rounds = [each for each in reading.rounds if pool_contradiction(each.speed, hints) is None]
 
 
-def _frames(source: Source, fmt: str, hints: FileHints) -> Iterator[DataFrame]:
+def _frames(source: Source, fmt: str, hints: FileHints, part_map: PartMap) -> Iterator[DataFrame]:
     if fmt == "csv":
         return csv_games.read_frames(source.chunks(), source.reading, hints=hints)
     if fmt == "pairings":
@@ -103,6 +118,4 @@ def _frames(source: Source, fmt: str, hints: FileHints) -> Iterator[DataFrame]:
         return batch_games(chess_com.read_games(source.chunks(), source.reading, by_clock=hints.speeds_by_clock))
     if fmt in REPORTS:
         return batch_games(REPORTS[fmt](source.lines(), source.reading, hints))
-    games = LINE_FORMATS[fmt](source.lines(), source.reading)
-    # of the formats by line these may come from programs that pair tournaments, and write a bye as a game
-    return batch_games(take_out_byes(games, source.reading) if fmt in {"pgn", "ledger-jsonl"} else games)
+    return in_batches(parts.read_frames(source, fmt, part_map))

@@ -202,7 +202,7 @@ def parse_lines(lines: Iterable[bytes], reading: Reading, advice: str) -> Iterat
     A line that is not JSON, or nested too deeply, is a fault, which ends in *advice*. Each key that one of its objects
     gives twice is a fault, at any depth: none of the two is certainly the right one.
     """
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, reading.first_line):
         text = line.strip().removeprefix(b"\xef\xbb\xbf")
         if not text:
             continue

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from polars import DataFrame
 
 BATCH = 20_000  # games a frame: large enough to think in columns, small enough for constant memory
-BATCH_TEXT = 2**25  # characters of movetext a frame: 20,000 games with clocks have 24 million
+BATCH_TEXT = 2**25  # bytes of movetext a frame: 20,000 games with clocks have 24 million
 MAX_TEXT = 2**20  # characters of movetext
 MAX_NAME = 128  # characters of a display name; a longer one is a broken file
 MAX_EVENT = 128  # characters of a tournament's name
@@ -148,10 +148,14 @@ class Reading(FaultsFound):
         rounds: its rounds without a game, ``MAX_ROUNDS`` at most.
         reports: entrants and other facts of its tournaments, the first ``MAX_TOURNAMENTS``.
         by_fide: True if the speed classes of its games are to be FIDE's, as of ``FileHints``.
+        first_line: of a part of a file, the number of its first line.
+        has_more: True for a part of a file that is not the last one.
     """
 
     name: str
     sheet: str | None = None
+    first_line: int = 1
+    has_more: bool = False
     skipped: Counter[str] = attrs.Factory(Counter)
     bytes_read: int = 0
     is_cut: bool = False
@@ -164,6 +168,8 @@ class Reading(FaultsFound):
     by_fide: bool = False
     # by message the first line and the number of lines
     _noted: dict[str, tuple[int, int]] = attrs.Factory(dict)
+    # while the stream is read ahead of the games, the faults for which it ends
+    _ahead: list[FileFault] | None = None
 
     @property
     def place(self) -> str:
@@ -175,15 +181,17 @@ class Reading(FaultsFound):
 
         Equal notes are counted.
         """
-        words = shortened(message)
+        self._note(line, shortened(message), 1)
+
+    def _note(self, line: int, words: str, times: int) -> None:
         if words in self._noted:
             first, lines = self._noted[words]
-            self._noted[words] = (first, lines + 1)
+            self._noted[words] = (first, lines + times)
             return
         self.note_count += 1
         # a file of a million bad lines must not fill memory with words about them
         if len(self._noted) < KEPT_FAULTS:
-            self._noted[words] = (line, 1)
+            self._noted[words] = (line, times)
 
     @property
     def notes(self) -> list[FileFault]:
@@ -214,6 +222,9 @@ class Reading(FaultsFound):
 
     def stop(self, line: int, message: str) -> None:
         """Note the fault for which the rest of the file is not read."""
+        if self._ahead is not None:
+            self._ahead.append(FileFault(line, message))
+            return
         self.is_cut = True
         self.ending = FileFault(line, shortened(message))
         self.file_fault(line, message)
@@ -222,6 +233,33 @@ class Reading(FaultsFound):
         """Note a fault that concerns the file, not a game."""
         self.no_games.add(line)
         self.fault(line, message)
+
+    def read_ahead(self) -> None:
+        """Begin to read the stream ahead of the games: the faults for which it ends wait for those of the games."""
+        self._ahead = []
+
+    def end_reading_ahead(self) -> None:
+        """Note the faults for which the stream ended: all games before its rest were read."""
+        waiting, self._ahead = self._ahead or (), None
+        for fault in waiting:
+            self.stop(*fault)
+
+    def add_part(self, part: Reading) -> None:
+        """Add the log of the next part of the file."""
+        self.fault_count += part.fault_count
+        self.faults += part.faults[: KEPT_FAULTS - len(self.faults)]
+        self.no_games |= part.no_games
+        self.skipped += part.skipped
+        self.is_cut, self.ending = part.is_cut, part.ending
+        self.note_count += part.note_count - len(part._noted)
+        for words, (line, times) in part._noted.items():
+            self._note(line, words, times)
+        for tournament in part.tournaments:
+            self.add_tournament(tournament)
+        for report in part.reports:
+            self.add_report(report)
+        for round_ in part.rounds:
+            self.add_round(round_)
 
     def add_faults(self, *parts: Faults) -> None:
         """Note the faults of the next part of the file, in the order of their lines."""
@@ -243,6 +281,24 @@ def batch_games(games: Iterable[SourceGame], size: int = BATCH) -> Iterator[Data
         if not rows:
             return
         yield pl.DataFrame(rows, schema=frame_schema(), orient="row")
+
+
+def in_batches(frames: Iterable[DataFrame], size: int = BATCH) -> Iterator[DataFrame]:
+    """Yield the games of frames in frames of *size* rows, fewer where their movetext is long, and a last one."""
+    waiting: DataFrame | None = None
+    for frame in frames:
+        waiting = frame if waiting is None else pl.concat((waiting, frame))
+        while (end := _batch_end(waiting, size)) <= len(waiting):
+            yield waiting[:end].rechunk()
+            waiting = waiting[end:]
+    if waiting is not None and len(waiting):
+        yield waiting.rechunk()
+
+
+def _batch_end(games: DataFrame, size: int) -> int:
+    """Return how many of the games are a batch, more than there are if they are not enough for one."""
+    long = (games["text"].str.len_bytes().cum_sum() >= BATCH_TEXT).arg_true()
+    return min(size, int(long[0]) + 1 if len(long) else size)
 
 
 def name_identity(name: str, namespace: str | None = None) -> str:

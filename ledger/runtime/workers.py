@@ -91,9 +91,10 @@ class Worker:
         code = self._process.wait()
         raise StorageError(self._path, f"the process that {self._work} it ended (exit code {code}); {self._advice}")
 
-    def close(self) -> None:
-        """Close the worker's input, so that it ends, and wait for that."""
+    def close(self) -> int:
+        """Close the worker's input, so that it ends, wait for that and return its exit code."""
         with suppress(OSError):  # closing sends what was held back, which a process that is gone does not take
             self._input.close()
-        self._process.wait()
+        code = self._process.wait()
         self._output.close()
+        return code

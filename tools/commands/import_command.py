@@ -25,6 +25,7 @@ from ledger.ledger import Ledger
 from ledger.recording.findings import accepted_codes
 from ledger.recording.pool_choice import CHOICES_BY_CLASS, PoolChoice
 from ledger.runtime.ledger_files import refuse_own_files
+from ledger.runtime.process_executor import MAX_PROCESSES, part_map
 
 from ..progress import Bars
 from . import DB, NEW_POOL, POOL, REFUSED, check_pool, check_words
@@ -126,6 +127,12 @@ from .token_options import acting, recorder
     metavar="NAME",
     help="Sheet of a spreadsheet (.xlsx, .ods, .xls) with several; repeatable; '*' is every one that is shown.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(1, MAX_PROCESSES),
+    metavar="N",
+    help="Processes that read PGN and JSON lines of more than some megabytes; 1: only this one. [default: the cores]",
+)
 @click.option("--encoding", metavar="NAME", help="Of a file that is not UTF-8, UTF-16 with its mark, or Windows-1252.")
 @acting("import")
 @proposing.proposing_part("With --open-tournaments: propose these days, for another person to approve.")
@@ -156,6 +163,7 @@ def import_(
     white_boards: str | None,
     sheets: Sequence[str],
     encoding: str | None,
+    workers: int | None,
     actor: str,
 ) -> None:
     """Record games from files and rate them; "-" is standard input.
@@ -174,6 +182,7 @@ def import_(
     Example:
       rating-ledger import club.db games.pgn more.pgn.zst results.csv games.ndjson
       zstdcat dump.pgn.zst | rating-ledger import club.db - --pools by-speed
+      rating-ledger import club.db dump.pgn.zst --workers 4
       rating-ledger import fed.db open.trf rapid-night.trf --pools by-time-control
       rating-ledger import club.db zh.pgn --variant crazyhouse=crazyhouse --new-pool --strict
       rating-ledger import club.db crosstable.txt --dates dmy --dry-run --first 20
@@ -192,7 +201,7 @@ def import_(
     for name in named:
         check_words(name)
     written_in = _encoding(encoding)
-    with Ledger.open(db_path) as ledger:
+    with Ledger.open(db_path) as ledger, part_map(workers) as parts_map:
         ledger.views.refuse_foreign()
         for name in named:
             check_pool(ledger, name, is_new=new_pool)
@@ -217,6 +226,7 @@ def import_(
             proposed=asked,
             differences=None if differences is None else [],
             actor=actor if dry_run else recorder(ledger, actor),
+            part_map=parts_map,
         )
         good = _previewed(ledger, parts, wish, first) if dry_run else _imported(ledger, parts, wish)
         if differences is not None:

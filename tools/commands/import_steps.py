@@ -24,6 +24,7 @@ from ledger.imports.spreadsheets import list_sheets
 from ledger.ledger import Ledger
 from ledger.recording.game_import import ImportReport
 from ledger.recording.pool_choice import PoolChoice
+from ledger.runtime.long_work import PartMap
 
 from .. import output
 from ..progress import ReadingBar
@@ -56,6 +57,7 @@ class ImportWish:
         open_tournaments: the days of tournament reports are recorded, too.
         differences: takes the games whose recorded facts a file contradicts, which are faults if it is None.
         actor: who imports.
+        part_map: reads the parts of large files.
         proposed: in which words these days are proposed; None: they are recorded.
     """
 
@@ -69,6 +71,7 @@ class ImportWish:
     open_tournaments: bool
     differences: list[Difference] | None
     actor: str
+    part_map: PartMap
     proposed: proposing.ProposalWish | None = None
     accepted: frozenset[str] = frozenset()
 
@@ -136,7 +139,7 @@ def import_file(ledger: Ledger, path: str, wish: ImportWish, preview: ImportPrev
         record = preview.import_games if preview else noted
         try:
             report = record(
-                outside.checked_frames(read_game_frames(source, fmt, wish.said)),
+                outside.checked_frames(read_game_frames(source, fmt, wish.said, wish.part_map)),
                 choice=wish.choice,
                 strict=wish.strict,
                 record_alike=wish.record_alike,

@@ -141,12 +141,12 @@ def read_games(lines: Iterable[bytes], reading: Reading) -> Iterator[SourceGame]
 
     Faults, each with its line: a tag without which no game can be recorded is missing or unreadable, a word
     is no move, a comment or variation is never closed, the file ends inside its last game, no tag in the
-    whole file. A file that has ``MAX_SCRAPS`` more scraps than games, tags of a few bytes that are none, is not
-    read on. Games with result ``*`` or Termination "Unterminated" are counted in
+    whole file. Where a part has ``MAX_SCRAPS`` more scraps than games, tags of a few bytes that are none, the file is
+    not read on. Games with result ``*`` or Termination "Unterminated" are counted in
     ``reading.skipped["unfinished"]``.
     """
     scraps = 0  # less the games
-    for draft in split_games(lines):
+    for draft in split_games(lines, reading.first_line, has_more=reading.has_more):
         if not draft.head:
             what = "no PGN tag in the whole file" if reading.bytes_read else "the file is empty"
             reading.file_fault(1, f"{what}: give PGN, CSV, TRF, Lichess NDJSON, chess.com JSON or JSON lines")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 import attrs
 
@@ -22,7 +23,9 @@ _GLUED = re.compile(
     rb'|(?<=[^\s\[])\s*(?=\[\s*Event\s+"[^"]*"\s*\]))'
 )
 _WHOLE_TAG = re.compile(rb'\[\w+\s+"[^"]*"\]\s*$')
+_PLAIN_TAG = re.compile(rb'\[\w+\s+"[^"{}]*"\]\s*$')
 _NO_TAGS = re.compile(rb"\s*1\s*\.\s*[A-Za-z]")
+_AT_ONCE = 32  # lines
 _BRACE_OR_REST = re.compile(rb"\{[^}]*\}?|;[^\n]*")
 
 
@@ -46,6 +49,7 @@ class GameLines:
     # first words of the tags, as far as they were looked at
     _names: set[bytes] = attrs.Factory(set)
     _looked_at: int = 0  # lines of the head
+    _excess: int = 0  # lines of the moves beyond the limit
 
     def is_next_game(self, line: bytes) -> bool:
         """Return whether *line*, which begins with a bracket outside comments, begins the next game."""
@@ -87,10 +91,7 @@ class GameLines:
         Above the moves one of blanks is empty, too.
         """
         self.among_tags = False
-        self.size += 1
-        # the excess is counted and not kept: the game is a fault then
-        if self.size <= MAX_GAME:
-            (self.moves if self.moves_line else self.head).append(b"\n")
+        self._keep(self.moves if self.moves_line else self.head, b"\n")
 
     def _is_head(self, number: int, line: bytes) -> bool:
         """Keep *line* if it belongs above the moves, or above the first game where nothing counts."""
@@ -117,6 +118,10 @@ class GameLines:
         self.size += len(line)
         if self.size <= MAX_GAME:
             where.append(line)
+        elif where is self.moves:
+            # The excess is counted: the game is a fault then. Its last two lines show a game that a brace swallows.
+            where[len(where) - self._excess :] = [*where[len(where) - self._excess :], line][-2:]
+            self._excess = min(self._excess + 1, 2)
 
 
 def _name_of(tag: bytes) -> bytes:
@@ -152,10 +157,16 @@ def _parted(line: bytes, *, is_open: bool) -> list[bytes]:
     return [*parts, line[begin:]]
 
 
-def split_games(lines: Iterable[bytes]) -> Iterator[GameLines]:
-    """Yield the raw lines of each game of a PGN file; the last is ``final``, and has no tags if the file has none."""
+def split_games(lines: Iterable[bytes], first: int = 1, *, has_more: bool = False) -> Iterator[GameLines]:
+    """Yield the raw lines of each game of a PGN file; the last is ``final``, and has no tags if the file has none.
+
+    Args:
+        lines: those of the file, or of a part of it as of ``cut_games``.
+        first: the number of the first line.
+        has_more: True for a part that is not the last one.
+    """
     draft = GameLines()
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines, first):
         if draft.among_tags and line[:1] == b"[" and line[:7] != b"[Event " and draft.size < MAX_GAME:
             # what add_line() would do; most lines of most files end here
             draft.head.append(line)
@@ -186,12 +197,50 @@ def split_games(lines: Iterable[bytes]) -> Iterator[GameLines]:
         elif line[:1] == b"[" and draft.is_swallowed_game(line):
             # The line of the Event was taken for a part of the comment, and begins the game that comes now.
             event = draft.moves.pop()
+            draft.size -= len(event)
             yield draft
             draft = GameLines()
             draft.add_line(number - 1, event)
         draft.add_line(number, line)
-    draft.final = True
+    draft.final = not has_more
     yield draft
+
+
+def cut_games(lines: Iterable[bytes], size: int, limit: int) -> Iterator[list[bytes]]:
+    """Yield a PGN file in parts of about *size* bytes, each of whole games, and then the rest.
+
+    ``split_games`` gives the same games of the parts as of the whole. If more than *limit* bytes have no place where a
+    game begins for certain, they are the rest, and the following lines are not taken.
+    """
+    source, part = iter(lines), list[bytes]()
+    length = 0
+    while length <= limit and (more := list(islice(source, _AT_ONCE))):
+        first = len(part) - 1  # an Event whose next tag is among the new lines
+        part += more
+        length += sum(map(len, more))
+        while length >= size and (place := _game_start(part, first)):
+            yield part[:place]
+            part, first = part[place:], 1
+            length = sum(map(len, part))
+    yield part
+
+
+def _game_start(lines: list[bytes], first: int) -> int:
+    """Return the place of the first line from *first* on at which a game begins, whatever is open there; 0 for none.
+
+    So does an Event behind an empty line, with another tag next, be it within a comment (``is_swallowed_game``). Above
+    it there are moves: among the tags of a game without moves it is one of them. And there is a game above that.
+    """
+    for place in range(max(first, 3), len(lines) - 1):
+        if lines[place][:7] != b"[Event " or lines[place - 1].strip() or lines[place + 1][:7] == b"[Event ":
+            continue
+        if not (_PLAIN_TAG.match(lines[place]) and _PLAIN_TAG.match(lines[place + 1])):
+            continue
+        above = next((at for at in range(place - 2, 0, -1) if lines[at].strip()), 0)
+        line = lines[above]
+        if line[:1] not in b"[% \t\xef" and b'"]' not in line and any(map(_FIRST_TAG.match, lines[:above])):
+            return place
+    return 0
 
 
 def decode_game(parts: list[bytes]) -> str:
