@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from ledger.runtime.worker_messages import FAILED, receive, send, standard_streams
+from ledger.runtime.worker_messages import FAILED, receive, send
 
 
 def main(_: Sequence[str]) -> int:
     """Answer each message, a pickled call, with its pickled result or exception, until there are no more."""
-    calls, answers = standard_streams()
+    calls, answers = sys.stdin.buffer, sys.stdout.buffer  # Ctrl-C ends it: the caller may wait for it in another thread
     with suppress(EOFError, BrokenPipeError):  # the program that calls has closed the pipe, or is gone
         while True:
             kind, value = _called(receive(calls).content)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
@@ -50,8 +51,8 @@ def part_map(processes: int | None = None) -> Iterator[PartMap]:
 class ProcessExecutor(Executor):
     """An executor of worker processes: each starts with the first work for it.
 
-    A worker that dies gives ``BrokenExecutor`` to who waits for its work. If the block of the executor ends by an
-    exception, such as Ctrl-C, the workers are killed and the work that waits is cancelled.
+    If a worker dies, the result of its work is ``BrokenExecutor``, and another worker does the next work. If the block
+    of the executor ends by an exception, such as Ctrl-C, the workers are killed and the work that waits is cancelled.
     """
 
     def __init__(self, processes: int) -> None:
@@ -72,7 +73,10 @@ class ProcessExecutor(Executor):
             worker.send("call", content=call)
             message = worker.receive()
         except (OSError, EOFError):
-            raise BrokenExecutor(f"a worker process ended (exit code {worker.close()})") from None
+            del self._of_thread.worker
+            if (code := worker.close()) == -signal.SIGINT:
+                raise KeyboardInterrupt from None  # which all processes of a terminal get at once
+            raise BrokenExecutor(f"a worker process ended (exit code {code})") from None
         value = pickle.loads(message.content)  # noqa: S301  # from our own process, by a pipe of these two
         if message.kind == FAILED:
             raise value

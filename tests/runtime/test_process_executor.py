@@ -65,14 +65,14 @@ class Unpicklable(Exception):
 
 
 @pytest.mark.parametrize("work", [(os.kill, signal.SIGKILL, -9), (os._exit, 3, 3)])
-def test_a_worker_that_dies_breaks_its_work_alone_and_nobody_waits(work: Any) -> None:
+def test_a_worker_that_dies_breaks_its_own_work_and_another_one_takes_its_place(work: Any) -> None:
     function, number, code = work
     with ProcessExecutor(1) as executor:
         process = executor.submit(os.getpid).result()
         last: Future[Any] = executor.submit(function, *([process] if function is os.kill else []), number)
-        for future in (last, executor.submit(os.getpid)):
-            with pytest.raises(BrokenExecutor, match=rf"a worker process ended \(exit code {code}\)"):
-                future.result(HANGS)
+        with pytest.raises(BrokenExecutor, match=rf"a worker process ended \(exit code {code}\)"):
+            last.result(HANGS)
+        assert executor.submit(os.getpid).result(HANGS) != process
 
 
 def test_an_interruption_kills_the_workers_and_cancels_what_waits() -> None:
