@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import pickle
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 
-from ledger.runtime.worker_messages import FAILED, receive, send
+from ledger.runtime.worker_messages import FAILED, receive, send, standard_streams
 
 
 def main(_: Sequence[str]) -> int:
     """Answer each message, a pickled call, with its pickled result or exception, until there are no more."""
-    calls, answers = sys.stdin.buffer, sys.stdout.buffer  # Ctrl-C ends it: the caller may wait for it in another thread
+    # Ctrl-C ends it: the caller may wait for its answer in a thread that no interruption reaches
+    calls, answers = standard_streams(ignores_interruption=False)
     with suppress(EOFError, BrokenPipeError):  # the program that calls has closed the pipe, or is gone
         while True:
             kind, value = _called(receive(calls).content)

@@ -52,7 +52,8 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
     return content
 
 
-def standard_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Return input and output of this worker, which ignores Ctrl-C: the program that started it ends it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def standard_streams(*, ignores_interruption: bool = True) -> tuple[BinaryIO, BinaryIO]:
+    """Return input and output of this worker, which may ignore Ctrl-C: the program that started it ends it."""
+    if ignores_interruption:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     return sys.stdin.buffer, sys.stdout.buffer

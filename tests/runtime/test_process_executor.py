@@ -53,15 +53,15 @@ def test_an_exception_is_raised_where_the_result_is_taken_and_the_worker_goes_on
         with pytest.raises(ZeroDivisionError):
             executor.submit(divmod, 1, 0).result()
         with pytest.raises(RuntimeError, match="Unpicklable"):
-            executor.submit(fails, Unpicklable()).result()
+            executor.submit(fails, UnpicklableError()).result()
         assert executor.submit(os.getpid).result() == process
 
 
-class Unpicklable(Exception):
+class UnpicklableError(Exception):
     def __reduce__(self) -> tuple[Any, ...]:
         if "worker" in sys.argv[0] or sys.argv[0] == "-c":
             raise TypeError
-        return Unpicklable, ()
+        return UnpicklableError, ()
 
 
 @pytest.mark.parametrize("work", [(os.kill, signal.SIGKILL, -9), (os._exit, 3, 3)])
@@ -77,10 +77,9 @@ def test_a_worker_that_dies_breaks_its_own_work_and_another_one_takes_its_place(
 
 def test_an_interruption_kills_the_workers_and_cancels_what_waits() -> None:
     executor = ProcessExecutor(2)
-    processes: set[int] = set()
+    processes = {executor.submit(os.getpid).result() for _ in range(9)}
+    futures = [executor.submit(time.sleep, HANGS) for _ in range(9)]
     with pytest.raises(KeyboardInterrupt), executor:
-        processes |= {executor.submit(os.getpid).result() for _ in range(9)}
-        futures = [executor.submit(time.sleep, HANGS) for _ in range(9)]
         raise KeyboardInterrupt
     assert all(future.done() for future in futures)
     assert not any(map(is_there, processes))

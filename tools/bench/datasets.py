@@ -8,6 +8,7 @@ over-the-board games ``event`` (a number), ``white_elo`` and ``black_elo`` (the 
 from __future__ import annotations
 
 import gzip
+import re
 import shutil
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -123,6 +124,16 @@ def write_tournaments(path: Path, count: int) -> None:
             day = date(2000, 1, 1) + timedelta(days=event * 20 * 365 // (1 + count // len(pairs)))
             shown = f"{1500 + white % 900},{1500 + black % 900 if black % 2 else ''}"
             file.write(f"{game + 1},{day},Open {event},1,{white},{black},{result},{shown},{20 + place}\n")
+
+
+def write_pgn(source: Path, path: Path, count: int) -> None:
+    """Write the games of a PGN file again and again, each as another game of Lichess, until there are *count*."""
+    head, *games = source.read_bytes().split(b"[Event ")
+    with path.open("wb") as file:
+        file.write(head)
+        for game in range(count):
+            site = b'[Site "https://lichess.org/%08d"]' % game
+            file.write(b"[Event " + re.sub(rb'\[Site "[^"]*"\]', site, games[game % len(games)], count=1))
 
 
 def otb_columns(path: Path) -> Columns:

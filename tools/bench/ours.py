@@ -29,6 +29,7 @@ from ledger.ratings.projector import DeclaredProjector
 from ledger.runtime.columns import MANY
 from ledger.runtime.lazy import np, pl
 from ledger.runtime.long_work import collector_paused, mapped_in_threads
+from ledger.runtime.process_executor import part_map
 from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 
@@ -45,6 +46,17 @@ def take_csv(ledger: Ledger, csv: Path) -> None:
     """Import a CSV file."""
     with open_source(str(csv)) as source:
         ledger.import_games(csv_games.read_frames(source.chunks(), source.reading))
+
+
+def take_pgn(pgn: Path, workers: int, folder: Path) -> Figure:
+    """Import a PGN file into a new ledger with so many workers, which start and end with it."""
+    with Ledger.create(folder / "pgn.db") as ledger:
+
+        def take() -> None:
+            with part_map(workers) as parts:
+                ledger.import_file(pgn, executor=parts.executor, in_flight=parts.in_flight)
+
+        return cost_of(take)
 
 
 def first_build(path: Path, projectors: Sequence[DeclaredProjector] | None = None) -> Figure:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing
 from functools import partial
 from itertools import pairwise
@@ -38,7 +39,7 @@ from ledger.runtime.ledger_files import sidecar
 from ledger.runtime.table_reader import ReadingProcess, TableScan
 
 from . import ours
-from .datasets import SAMPLE, WORKS, GameSet, Run, write_tournaments
+from .datasets import SAMPLE, WORKS, GameSet, Run, write_pgn, write_tournaments
 from .measuring import (
     COMMAND,
     FREE,
@@ -390,11 +391,16 @@ def _json_career(ledger: Ledger, person: Person) -> bytes:
 
 
 def pgn(run: Run) -> Iterator[Line]:
-    """Measure games/s from a PGN with clocks to source games, compared with python-chess's games."""
+    """Measure games/s from a PGN with clocks to source games, and on two cores into a journal."""
+    path = run.data / PGN if (run.data / PGN).exists() else SAMPLE
+    many, count = run.new_folder("pgn") / "many.pgn", run.size.part
+    write_pgn(path, many, count)
+    works = {number: partial(run.apart, partial(ours.take_pgn, many, number)) for number in (1, 2)}
+    costs = in_turns(works, run.rounds)
+    one, two = ([figure.rates(count) for figure in costs[number]] for number in (1, 2))
+    yield from both_lines("pgn-workers", f"{count / 1e6:g} M", two, one, games=count)
     if not installed("chess"):
         return
-
-    path = run.data / PGN if (run.data / PGN).exists() else SAMPLE
 
     def read() -> int:
         with path.open("rb") as file:
@@ -404,6 +410,13 @@ def pgn(run: Run) -> Iterator[Line]:
         begun = perf_counter()
         return counting() / (perf_counter() - begun)
 
-    works = {"ours": partial(pace, read), "theirs": partial(pace, partial(python_chess, path, run.size.live))}
-    rates = in_turns(works, run.rounds)
+    theirs = partial(python_chess, path, run.size.live)
+    rates = in_turns({"ours": partial(pace, read), "theirs": partial(pace, theirs)}, run.rounds)
     yield line("pgn", "", rates["ours"], rates["theirs"])
+    with ProcessPoolExecutor(2) as cores:
+
+        def of_both() -> int:
+            return sum(work.result() for work in [cores.submit(theirs) for _ in range(2)])
+
+        both = in_turns({"theirs": partial(pace, of_both)}, run.rounds)["theirs"]
+    yield line("pgn-cores", f"{count / 1e6:g} M", [figure.clock for figure in two], both, games=count)
