@@ -35,7 +35,7 @@ MAX_UNCUT = 2**24  # bytes without a place to cut them: the rest of the file is 
 
 
 @attrs.frozen
-class Part:
+class FilePart:
     """A part of a file: its format, its lines, and the log that is still empty."""
 
     fmt: str
@@ -50,12 +50,12 @@ def read_frames(source: Source, fmt: str, part_map: PartMap) -> Iterator[DataFra
     cut = _cut(lines, fmt)
     rest: list[bytes] = []
 
-    def logged_parts() -> Iterator[Part]:
+    def logged_parts() -> Iterator[FilePart]:
         nonlocal rest
         line, before = 1, next(cut)
         for following in cut:
             log = Reading(reading.name, first_line=line, has_more=True, by_fide=reading.by_fide)
-            yield Part(fmt, b"".join(before), log)
+            yield FilePart(fmt, b"".join(before), log)
             line += len(before)
             before = following
         rest, reading.first_line = before, line
@@ -69,7 +69,7 @@ def read_frames(source: Source, fmt: str, part_map: PartMap) -> Iterator[DataFra
     yield from batch_games(_games(fmt, chain(rest, lines), reading))
 
 
-def read_part(part: Part) -> tuple[list[DataFrame], Reading]:
+def read_part(part: FilePart) -> tuple[list[DataFrame], Reading]:
     """Return the games and the log of a part of a file."""
     return list(batch_games(_games(part.fmt, io.BytesIO(part.content).readlines(), part.reading))), part.reading
 

@@ -18,6 +18,7 @@ from threading import Lock, local
 from types import TracebackType
 from typing import Any, ParamSpec, TypeVar
 
+from ledger.runtime import call_process
 from ledger.runtime.long_work import IN_THIS_PROCESS, PartMap
 from ledger.runtime.worker_messages import FAILED
 from ledger.runtime.workers import Worker
@@ -89,7 +90,7 @@ class ProcessExecutor(Executor):
             with self._lock:  # none starts behind the kill
                 if self._is_ended:
                     raise BrokenExecutor("the work was stopped")
-                worker = Worker("ledger.runtime.call_process", path=sys.executable, work="computes for")
+                worker = Worker(call_process.__name__, path=sys.executable, work="computes for")
                 self._workers.append(worker)
             self._of_thread.worker = worker
         return worker

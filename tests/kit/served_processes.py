@@ -56,6 +56,11 @@ def serving(path: Path, *words: str) -> Iterator[tuple[subprocess.Popen[str], st
         process.communicate(timeout=PATIENCE)
 
 
+def is_there(process: int) -> bool:
+    """Return whether a process runs."""
+    return Path(f"/proc/{process}/exe").exists()
+
+
 def until(done: Callable[[], bool]) -> None:
     """Ask again and again until it is so."""
     for _ in range(MOST_LOOKS):

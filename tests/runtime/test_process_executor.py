@@ -20,13 +20,9 @@ from ledger.runtime.long_work import PartMap
 from ledger.runtime.process_executor import ProcessExecutor, part_map, usable_cores
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
-from tests.kit.served_processes import until
+from tests.kit.served_processes import is_there, until
 
 pytestmark = pytest.mark.slow
-
-
-def is_there(process: int) -> bool:
-    return Path(f"/proc/{process}/exe").exists()
 
 
 def test_results_come_in_order_from_processes_that_last() -> None:

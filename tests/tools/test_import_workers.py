@@ -16,7 +16,7 @@ from ledger.runtime import call_process
 from tests.kit.commands import Run
 from tests.kit.places import ROOT
 from tests.kit.processes import HANGS
-from tests.kit.served_processes import until
+from tests.kit.served_processes import is_there, until
 from tests.kit.source_files import PGN
 from tools.commands import REFUSED
 
@@ -45,10 +45,6 @@ def workers_of(process: int) -> list[int]:
         for child in task.read_text().split()
         if call_process.__name__.encode() in Path(f"/proc/{child}/cmdline").read_bytes()
     ]
-
-
-def is_there(process: int) -> bool:
-    return Path(f"/proc/{process}/exe").exists()
 
 
 @pytest.mark.slow

@@ -397,8 +397,8 @@ def pgn(run: Run) -> Iterator[Line]:
     write_pgn(path, many, count)
     works = {number: partial(run.apart, partial(ours.take_pgn, many, number)) for number in (1, 2)}
     costs = in_turns(works, run.rounds)
-    one, two = ([figure.rates(count) for figure in costs[number]] for number in (1, 2))
-    yield from both_lines("pgn-workers", f"{count / 1e6:g} M", two, one, games=count)
+    alone, paired = ([figure.rates(count) for figure in costs[number]] for number in (1, 2))
+    yield from both_lines("pgn-workers", f"{count / 1e6:g} M", paired, alone, games=count)
     if not installed("chess"):
         return
 
@@ -410,13 +410,13 @@ def pgn(run: Run) -> Iterator[Line]:
         begun = perf_counter()
         return counting() / (perf_counter() - begun)
 
-    theirs = partial(python_chess, path, run.size.live)
-    rates = in_turns({"ours": partial(pace, read), "theirs": partial(pace, theirs)}, run.rounds)
+    rival = partial(python_chess, path, run.size.live)
+    rates = in_turns({"ours": partial(pace, read), "theirs": partial(pace, rival)}, run.rounds)
     yield line("pgn", "", rates["ours"], rates["theirs"])
     with ProcessPoolExecutor(2) as cores:
 
         def of_both() -> int:
-            return sum(work.result() for work in [cores.submit(theirs) for _ in range(2)])
+            return sum(work.result() for work in [cores.submit(rival) for _ in range(2)])
 
         both = in_turns({"theirs": partial(pace, of_both)}, run.rounds)["theirs"]
-    yield line("pgn-cores", f"{count / 1e6:g} M", [figure.clock for figure in two], both, games=count)
+    yield line("pgn-cores", f"{count / 1e6:g} M", [figure.clock for figure in paired], both, games=count)

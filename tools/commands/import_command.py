@@ -198,12 +198,11 @@ def import_(
     said = _said(attrs.evolve(hints, check_moves=check_moves, without_moves=without_moves), speeds, columns, results)
     by_variant = dict(_pair(word, "--variant takes VARIANT=POOL") for word in variants)
     named = {*by_variant.values(), *([pool] if pool is not None else [])}
-    for name in named:
-        check_words(name)
     written_in = _encoding(encoding)
     with Ledger.open(db_path) as ledger, part_map(workers) as parts_map:
         ledger.views.refuse_foreign()
         for name in named:
+            check_words(name)
             check_pool(ledger, name, is_new=new_pool)
         four_eyes = late_facts.are_four_eyes_on(ledger.journal.find)
         if open_tournaments and asked is None and not dry_run and four_eyes:
@@ -221,7 +220,6 @@ def import_(
             fmt=fmt,
             said=ledger.hints_for(said, choice if pool or pools else None, accepted),
             encoding=written_in,
-            sheet=None,
             open_tournaments=not four_eyes if open_tournaments is None else open_tournaments,
             proposed=asked,
             differences=None if differences is None else [],

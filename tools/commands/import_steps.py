@@ -67,7 +67,7 @@ class ImportWish:
     fmt: str | None
     said: FileHints
     encoding: str | None
-    sheet: str | None
+    sheet: str | None = None
     open_tournaments: bool
     differences: list[Difference] | None
     actor: str
