@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import BrokenExecutor, Future
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,9 @@ def test_a_worker_that_dies_breaks_its_own_work_and_another_one_takes_its_place(
     function, number, code = work
     with ProcessExecutor(1) as executor:
         process = executor.submit(os.getpid).result()
-        last: Future[Any] = executor.submit(function, *([process] if function is os.kill else []), number)
+        last: Future[Any] = executor.submit(
+            partial(function, process, number) if code < 0 else partial(function, number)
+        )
         with pytest.raises(BrokenExecutor, match=rf"a worker process ended \(exit code {code}\)"):
             last.result(HANGS)
         assert executor.submit(os.getpid).result(HANGS) != process

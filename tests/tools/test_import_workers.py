@@ -51,7 +51,7 @@ def workers_of(process: int) -> list[int]:
 def test_a_file_gives_the_same_report_and_games_however_many_workers_read_it(
     large_pgn: Path, tmp_path: Path, run: Run
 ) -> None:
-    reports = []
+    reports: list[tuple[str, int, int]] = []
     for workers in (["--workers", "1"], ["--workers", "3"], []):
         path = tmp_path / f"club{len(reports)}.db"
         Ledger.create(path).close()
