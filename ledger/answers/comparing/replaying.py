@@ -400,7 +400,7 @@ def _last_sides(owner: Any, ended_ms: Any, players: int) -> dict[int, Any]:
 
 def _replay(candidate: Candidate, order: RatingOrder, timer: Callable[[], float]) -> ReplayResult:
     scheme, numbers, games = candidate.scheme, candidate.numbers, order.segments[0].rateable
-    cols = FEW if isinstance(games.white, list) else MANY
+    cols = columns_of(order)
     # compile before the clock starts: the seconds are those of the scheme
     if cols is MANY:
         # Columns without a game, of the same types: Numba compiles once for each set of types.
@@ -408,8 +408,8 @@ def _replay(candidate: Candidate, order: RatingOrder, timer: Callable[[], float]
             cols, scheme, numbers, engine.RateableGames(*(column[:0] for column in games)), cols.unfilled_floats(0)
         )
     began = timer()
-    state = engine.initial_states(scheme, numbers, order.newcomers)
-    parts, state = predict_segments(candidate, order, state)
+    start = cols.float64_column(engine.initial_states(scheme, numbers, order.newcomers))
+    parts, state = predict_segments(candidate, order, start)
     final = final_ratings(cols, scheme, numbers, order.segments[-1].rateable, state)
     seconds = timer() - began
     unsettled = np.empty(len(order.places), np.bool_)
@@ -419,12 +419,14 @@ def _replay(candidate: Candidate, order: RatingOrder, timer: Callable[[], float]
     return ReplayResult(expected_by_end(order, parts), unsettled, np.asarray(final), years, seconds)
 
 
-def predict_segments(
-    candidate: Candidate, order: RatingOrder, start: Sequence[float]
-) -> tuple[list[Predictions], Column]:
+def columns_of(order: RatingOrder) -> Columns:
+    """Return the kind of the columns of an order: lists of few games, or arrays of many."""
+    return FEW if isinstance(order.segments[0].rateable.white, list) else MANY
+
+
+def predict_segments(candidate: Candidate, order: RatingOrder, start: Column) -> tuple[list[Predictions], Column]:
     """Return the predictions of each segment, and the states after all games and lists; *start* is left as it is."""
-    cols = FEW if isinstance(order.segments[0].rateable.white, list) else MANY
-    state = cols.float64_column(start).copy()
+    cols, state = columns_of(order), start.copy()
     parts = []
     for segment in order.segments:
         _relist(cols, order.pool, state, segment.listed)
