@@ -25,7 +25,7 @@ ON_A_LEDGER = {
     "open-tournament": ["Cup", "--start", "2020", "--end", "2020"],
     "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],
     "bye": ["Cup", "ann", "--round", "2", "--edition", "2020-01-01"],
-    "compare": ["--schemes", "chessworld,elo"], "erase": ["ann", "--yes"],
+    "compare": ["--schemes", "chessworld,elo"], "tune": ["--scheme", "elo", "--vary", "k=8..60"], "erase": ["ann", "--yes"],
     "accept-lost-names": ["--yes"], "accept-clock": ["--yes"],
     "backup": ["a-copy"], "player add": ["name:zoe", "Zoe"], "player set": ["ann", "--born", "1990"],
     "players import": ["players.csv"], "policy set": ["upsets", "margin=250"], "correct": ["list"],

@@ -22,6 +22,7 @@ from ledger.book.tables import IN_ORDER_OF_ENDS
 from ledger.book.timeline import BEGINNING, Era, EraState, ListRating, Pool
 from ledger.book.whole_tournaments import Edition
 from ledger.facts.json_schemas import documented
+from ledger.facts.periods import DAY_MS
 from ledger.facts.words import Carry
 from ledger.ratings import engine
 from ledger.ratings.later_lists import LaterLists
@@ -212,12 +213,12 @@ def order_games(
         # Of 340,000 games and 14,000 list ratings this takes 1.1 s, as asking player by player for one order does.
         roster.preload(shown=False)
     orders: dict[object, RatingOrder] = {}
-    newcomers: dict[tuple[int, int], Newcomer] = {}
+    sequences: dict[bytes, _Sequence] = {}
     pools = [alone(actual, candidate) for candidate in candidates]
     for candidate, pool in zip(candidates, pools, strict=True):
         # Schemes that rate by game have one order, and so have those of one calendar: it is worked out once.
         if batch_rule(candidate) not in orders:
-            orders[batch_rule(candidate)] = _order(connection, games, pool, roster, newcomers, runs=runs)
+            orders[batch_rule(candidate)] = _order(connection, games, pool, roster, sequences, runs=runs)
     with_source: dict[object, RatingOrder] = {}
     others = {other.name: other for other in stored_pools(connection)}
     chosen = []
@@ -256,18 +257,42 @@ def batch_rule(candidate: Candidate) -> object:
     return scheme.calendar(candidate.numbers) if scheme.rhythm is Rhythm.PERIOD else scheme.rhythm
 
 
+class _Sequence(NamedTuple):
+    """What follows from the sequence of the games alone, whatever the batches are that they are rated in."""
+
+    white: Any
+    black: Any
+    score: Any
+    ended_ms: Any
+    day: Any
+    first_ms: list[int]
+    newcomers: list[Newcomer]
+    last_sides: dict[int, Any]
+
+
+def _sequence(games: ComparedGames, pool: Pool, roster: Roster, places: Any) -> _Sequence:
+    """Return the games in the sequence *places*; ``first_ms`` has the end of each player's first game."""
+    white, black, ended_ms = games.white[places], games.black[places], games.ended_ms[places]
+    first_ms = ended_ms[first_game_indexes(MANY, len(games.players), white, black)].tolist()
+    starts = zip(games.players.tolist(), first_ms, strict=True)
+    newcomers = [roster.restarting_player(pool.pool, player, ms) for player, ms in starts]
+    last_sides = _last_sides(MANY.interleave(white, black), ended_ms, len(games.players))
+    day = MANY.divide_by(ended_ms, DAY_MS)
+    return _Sequence(white, black, games.score[places], ended_ms, day, first_ms, newcomers, last_sides)
+
+
 def _order(
     connection: sqlite3.Connection,
     games: ComparedGames,
     pool: Pool,
     roster: Roster,
-    newcomers: dict[tuple[int, int], Newcomer],
+    sequences: dict[bytes, _Sequence],
     *,
     runs: int,
 ) -> RatingOrder:
     """Return the games in the rating order of a pool of one era.
 
-    *newcomers* holds the facts of other orders by player and end of the first game; those of this one are added.
+    *sequences* holds those of other orders; nearly always they are the same, whatever the calendar.
     """
     rated_ms, batch, began_ms = _placed(connection, games, pool)
     # stable: within a batch in order of the ends
@@ -275,33 +300,30 @@ def _order(
     rated_ms, batch = rated_ms[places], batch[places]
     begins = np.ones(len(places), np.int32)
     begins[1:] = (np.diff(rated_ms) != 0) | (np.diff(batch) != 0)
-    white, black, ended_ms = games.white[places], games.black[places], games.ended_ms[places]
-    columns = [white, black, games.score[places], ended_ms, rated_ms, begins]
+    key = places.tobytes()
+    sequence = sequences[key] = sequences.get(key) or _sequence(games, pool, roster, places)
+    columns = [*sequence[:4], rated_ms, begins]
     columns += [began_ms[places], games.tournament[places]] if len(began_ms) else []
     lists = LaterLists(pool, roster)
-    owner = MANY.interleave(white, black)
-    first = ended_ms[first_game_indexes(MANY, len(games.players), white, black)].tolist()
-    starts = list(zip(games.players.tolist(), first, strict=True))
-    seeded = starts if lists.any_player_has_lists else ()
-    later = {player for player, first_ms in seeded if lists.has_list_after(player, first_ms)}
+    starts = list(zip(games.players.tolist(), sequence.first_ms, strict=True)) if lists.any_player_has_lists else ()
+    later = {player for player, first_ms in starts if lists.has_list_after(player, first_ms)}
     # Few games are rated in less time than their kernel is compiled.
     few = len(places) * runs < engine.COMPILE_FROM
     segments = []
     for begin, end in pairwise([0, *_cuts(lists, games.players, columns), len(places)]):
         part = [column[begin:end] for column in columns]
-        games_in = rateable(pool, FEW, 0, *MANY.to_lists(part)) if few else rateable(pool, MANY, 0, *part)
+        if few:
+            games_in = rateable(pool, FEW, 0, *MANY.to_lists(part))
+        else:  # the days are held once for all orders
+            games_in = rateable(pool, MANY, 0, *part)._replace(day=sequence.day[begin:end])
         segments.append(Segment(_taken_in(lists, later, games.players, part), games_in))
     last_ms = int(games.ended_ms[-1])
     listed = {
         place: pending
-        for place, (player, _) in enumerate(starts if later else ())
+        for place, (player, _) in enumerate(starts)
         if player in later and (pending := lists.lists_before_batch(player, last_ms, last_ms))
     }
-    for player, first_ms in starts:
-        if (player, first_ms) not in newcomers:
-            newcomers[player, first_ms] = roster.restarting_player(pool.pool, player, first_ms)
-    last_sides = _last_sides(owner, ended_ms, len(games.players))
-    return RatingOrder(pool, places, segments, listed, [newcomers[start] for start in starts], last_sides)
+    return RatingOrder(pool, places, segments, listed, sequence.newcomers, sequence.last_sides)
 
 
 def _cuts(lists: LaterLists, players: Any, columns: Sequence[Any]) -> list[int]:
