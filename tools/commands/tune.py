@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -113,8 +114,8 @@ def tune(
 
 def _check_order(*instants: tuple[str, str | None]) -> None:
     """Refuse instants of which an earlier option has the later one."""
-    given = [(option, word) for option, word in instants if word is not None]
-    for (option, word), (later, other) in zip(given, given[1:], strict=False):
+    stated = [(option, word) for option, word in instants if word is not None]
+    for (option, word), (later, other) in pairwise(stated):
         if instant_ms(word) >= instant_end_ms(other):
             raise click.UsageError(f"{option} {word} is not before {later} {other}")
 

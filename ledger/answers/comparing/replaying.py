@@ -213,7 +213,7 @@ def order_games(
         # Of 340,000 games and 14,000 list ratings this takes 1.1 s, as asking player by player for one order does.
         roster.preload(shown=False)
     orders: dict[object, RatingOrder] = {}
-    sequences: dict[bytes, _Sequence] = {}
+    sequences: dict[bytes, GameSequence] = {}
     pools = [alone(actual, candidate) for candidate in candidates]
     for candidate, pool in zip(candidates, pools, strict=True):
         # Schemes that rate by game have one order, and so have those of one calendar: it is worked out once.
@@ -257,8 +257,8 @@ def batch_rule(candidate: Candidate) -> object:
     return scheme.calendar(candidate.numbers) if scheme.rhythm is Rhythm.PERIOD else scheme.rhythm
 
 
-class _Sequence(NamedTuple):
-    """What follows from the sequence of the games alone, whatever the batches are that they are rated in."""
+class GameSequence(NamedTuple):
+    """A sequence of the games, and the facts that follow from it, whatever batches they are rated in."""
 
     white: Any
     black: Any
@@ -270,7 +270,7 @@ class _Sequence(NamedTuple):
     last_sides: dict[int, Any]
 
 
-def _sequence(games: ComparedGames, pool: Pool, roster: Roster, places: Any) -> _Sequence:
+def _game_sequence(games: ComparedGames, pool: Pool, roster: Roster, places: Any) -> GameSequence:
     """Return the games in the sequence *places*; ``first_ms`` has the end of each player's first game."""
     white, black, ended_ms = games.white[places], games.black[places], games.ended_ms[places]
     first_ms = ended_ms[first_game_indexes(MANY, len(games.players), white, black)].tolist()
@@ -278,7 +278,7 @@ def _sequence(games: ComparedGames, pool: Pool, roster: Roster, places: Any) -> 
     newcomers = [roster.restarting_player(pool.pool, player, ms) for player, ms in starts]
     last_sides = _last_sides(MANY.interleave(white, black), ended_ms, len(games.players))
     day = MANY.divide_by(ended_ms, DAY_MS)
-    return _Sequence(white, black, games.score[places], ended_ms, day, first_ms, newcomers, last_sides)
+    return GameSequence(white, black, games.score[places], ended_ms, day, first_ms, newcomers, last_sides)
 
 
 def _order(
@@ -286,7 +286,7 @@ def _order(
     games: ComparedGames,
     pool: Pool,
     roster: Roster,
-    sequences: dict[bytes, _Sequence],
+    sequences: dict[bytes, GameSequence],
     *,
     runs: int,
 ) -> RatingOrder:
@@ -301,7 +301,7 @@ def _order(
     begins = np.ones(len(places), np.int32)
     begins[1:] = (np.diff(rated_ms) != 0) | (np.diff(batch) != 0)
     key = places.tobytes()
-    sequence = sequences[key] = sequences.get(key) or _sequence(games, pool, roster, places)
+    sequence = sequences[key] = sequences.get(key) or _game_sequence(games, pool, roster, places)
     columns = [*sequence[:4], rated_ms, begins]
     columns += [began_ms[places], games.tournament[places]] if len(began_ms) else []
     lists = LaterLists(pool, roster)

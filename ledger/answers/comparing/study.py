@@ -29,6 +29,7 @@ from ledger.facts.event_fields import DECIMAL_PATTERN
 from ledger.facts.instants import instant_end_ms, instant_ms
 from ledger.facts.json_schemas import documented
 from ledger.facts.periods import DAY_MS, OPEN
+from ledger.facts.words import TreeHead
 from ledger.handle import OpenLedger
 from ledger.runtime.lazy import np
 from ledger.runtime.long_work import Progress, no_progress
@@ -70,10 +71,12 @@ class JudgedSettings:
     settings: Values = documented("those that differ from the scheme's defaults")
     search_log_loss: float = documented("log-loss over the games of the search")
     log_loss: float = documented("log-loss over the games of the judgement")
-    difference: float | None = documented("log-loss of the winner less that of these, a game; null: the same settings")
+    difference: float | None = documented(
+        "log-loss of the winner less that of these, a game; null: they predict alike, game by game"
+    )
     low: float | None = documented("lower end of its 95 % interval, whole weeks being resampled")
     high: float | None = documented("upper end")
-    verdict: str | None = documented("the winner predicts better or worse than these, or there is no difference")
+    verdict: str | None = documented("the winner is better or worse, or there is no difference; null: as above")
     years: tuple[Year, ...] = documented("ratings of the players with games, by year")
 
 
@@ -184,8 +187,8 @@ def tune(
         UnknownNameError: there is no such pool, scheme or setting, or no game to search or to judge.
         MalformedError: settings or ranges that the scheme cannot work with, or a study of something else.
     """
-    with ledger.read_snapshot():
-        actual, connection, head = ledger.pool(pool), ledger.views.connection, ledger.journal.head()
+    with ledger.read_snapshot() as position:
+        actual, connection = ledger.pool(pool), ledger.views.connection
         space = _space(pool_candidate(actual, scheme, settings), ranges)
         games = replaying.load_games(connection, actual.pool, OPEN if judge_to is None else instant_end_ms(judge_to))
         searched, judged = _windows(games.ended_ms, actual.name, since, judge_from)
@@ -194,14 +197,29 @@ def tune(
             connection, actual, games, [*calendars, *ends], from_shown=from_shown, runs=trials
         )
     by_rule = {batch_rule(each): order for each, order in zip(calendars, orders, strict=True)}
-    days = map(day, games.ended_ms[[0, np.argmax(searched), np.argmax(judged), -1]].tolist())
+    first, search_first, judge_first, last = (
+        day(ms) for ms in games.ended_ms[[0, np.argmax(searched), np.argmax(judged), -1]].tolist()
+    )
     weeks = forecasts.weeks_of(games.ended_ms)
     terms = Study(
-        str(head), actual.name, scheme, from_shown, *days, int(searched.sum()), int(judged.sum()),
-        len(np.unique(weeks[judged])), seed, (), (), (),
-    )  # fmt: skip
-    known = {} if earlier is None else _known_losses(earlier, terms, space)
-    losses = _search(space, Trials(by_rule, games.score, searched), known, trials, seed, workers, progress)
+        head=str(TreeHead(position, ledger.journal.root_at(position))),
+        pool=actual.name,
+        scheme=scheme,
+        from_shown=from_shown,
+        first_game=first,
+        searched_from=search_first,
+        judged_from=judge_first,
+        last_game=last,
+        searched=int(searched.sum()),
+        judged=int(judged.sum()),
+        weeks=len(np.unique(weeks[judged])),
+        seed=seed,
+        varied=(),
+        judgements=(),
+        trials=(),
+    )
+    previous = {} if earlier is None else _known_losses(earlier, terms, space)
+    losses = _search(space, Trials(by_rule, games.score, searched), previous, trials, seed, workers, progress)
     winner = _winner(space, losses)
     of_winner = by_rule[batch_rule(winner)]._replace(pool=replaying.alone(actual, winner))
     results = replaying.replay_schemes([winner, *ends], [of_winner, of_current, of_defaults], lambda: 0.0, workers)
@@ -301,7 +319,7 @@ def _calendars(space: _Space) -> list[Candidate]:
 def _search(
     space: _Space,
     trials: Trials,
-    known: Mapping[Point, float],
+    previous: Mapping[Point, float],
     count: int,
     seed: int,
     workers: int,
@@ -311,8 +329,8 @@ def _search(
     done = 0
 
     def loss(point: Point) -> float:
-        if point in known:
-            return known[point]
+        if point in previous:
+            return previous[point]
         try:
             return trials.log_loss(space.candidate(space.values(point)))
         except MalformedError:  # values that each would be possible, and together are not
@@ -340,12 +358,12 @@ def _search(
 
 def _known_losses(earlier: Mapping[str, Any], terms: Study, space: _Space) -> dict[Point, float]:
     """Return the losses of an earlier study by point; refuse one of other games or settings."""
-    ours = {**as_row(terms), "current": dict(space.current.settings)}
+    expected = {**as_row(terms), "current": dict(space.current.settings)}
     try:
         (current,) = (each["settings"] for each in earlier["judgements"] if each["which"] == CURRENT)
-        theirs = {name: earlier[name] for name in TERMS} | {"current": current}
+        stated = {name: earlier[name] for name in TERMS} | {"current": current}
         losses = {tuple(sorted(each["settings"].items())): each["log_loss"] for each in earlier["trials"]}
-        known = {
+        previous = {
             tuple(axis.place(settings[axis.name]) for axis in space.axes): inf if loss is None else float(loss)
             for settings, loss in ((dict(items), loss) for items, loss in losses.items())
             if settings.keys() == {axis.name for axis in space.axes}
@@ -353,27 +371,26 @@ def _known_losses(earlier: Mapping[str, Any], terms: Study, space: _Space) -> di
         }
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
         raise MalformedError(["it is no study as 'tune -o' writes it"]) from None
-    for name, value in theirs.items():
-        if value != ours[name]:
+    for name, value in stated.items():
+        if value != expected[name]:
             what = "ledger, or of another state of this one" if name == "head" else name.replace("_", " ")
-            raise MalformedError([f"it is a study of another {what}: {value!r}, here {ours[name]!r}"])
-    return known
+            raise MalformedError([f"it is a study of another {what}: {value!r}, here {expected[name]!r}"])
+    return previous
 
 
 def _value(candidate: Candidate, name: str) -> int | bool | str:
-    """Return the value of a setting of a candidate."""
-    fields = attrs.fields_dict(candidate.scheme.settings)
-    default = stored_setting(fields[name].default if name in fields else 0.0)
-    return candidate.settings.get(name, default)
+    """Return the value of a number among the settings of a candidate."""
+    field = attrs.fields_dict(candidate.scheme.settings).get(name)
+    return candidate.settings.get(name, 0 if field is None else stored_setting(field.default or 0.0))
 
 
-def _is_inert(axis: int, losses: Mapping[Point, float], sizes: Sequence[int]) -> bool:
+def _is_inert(axis: int, losses: dict[Point, float], sizes: Sequence[int]) -> bool:
     """Return whether the ends of an axis predict as the best point does."""
     best = best_point(losses)
     return all(losses.get(end) == losses[best] for end in axis_ends(best, axis, sizes))
 
 
-def _winner(space: _Space, losses: Mapping[Point, float]) -> Candidate:
+def _winner(space: _Space, losses: dict[Point, float]) -> Candidate:
     """Return the best settings of a search; those without effect keep their current values."""
     sizes, values = [axis.size for axis in space.axes], space.values(best_point(losses))
     kept = {name: value for place, (name, value) in enumerate(values.items()) if not _is_inert(place, losses, sizes)}
@@ -397,34 +414,34 @@ def _judgements(
     best = 0 if of_search[0] < of_search[1] else 1
     judgements = []
     for which, place in ((WINNER, best), (CURRENT, 1), (DEFAULTS, 2)):
-        difference: tuple[float | None, ...] = (None, None, None)
-        verdict = None
-        if not (losses[best] == losses[place]).all():
+        difference, low, high, verdict = None, None, None, None
+        if (losses[best] != losses[place]).any():
             values = (losses[best] - losses[place])[judged]
-            low, high = forecasts.interval_by_weeks(values, weeks[judged])
-            difference = float(values.mean()), low, high
+            difference, (low, high) = float(values.mean()), forecasts.interval_by_weeks(values, weeks[judged])
             verdict = BETTER if high < 0.0 else WORSE if low > 0.0 else NO_DIFFERENCE
         judgements.append(
             JudgedSettings(
-                which,
-                dict(candidates[place].settings),
-                of_search[place],
-                float(losses[place][judged].mean()),
-                *difference,
-                verdict,
-                results[place].years,
+                which=which,
+                settings=dict(candidates[place].settings),
+                search_log_loss=of_search[place],
+                log_loss=float(losses[place][judged].mean()),
+                difference=difference,
+                low=low,
+                high=high,
+                verdict=verdict,
+                years=results[place].years,
             )
         )
     return tuple(judgements)
 
 
-def _varied(space: _Space, losses: Mapping[Point, float], best: Values) -> Iterator[VariedSetting]:
+def _varied(space: _Space, losses: dict[Point, float], best: Values) -> Iterator[VariedSetting]:
     """Yield each varied setting with its finding."""
     point, sizes = best_point(losses), [axis.size for axis in space.axes]
     for place, axis in enumerate(space.axes):
         finding = (
             INERT if _is_inert(place, losses, sizes) else AT_THE_EDGE if point[place] in {0, axis.size} else INSIDE
         )
+        low, high, step = (format(number, "f") for number in (axis.low, axis.high, axis.step))
         current = _value(space.current, axis.name)
-        ends = (format(number, "f") for number in (axis.low, axis.high, axis.step))
-        yield VariedSetting(axis.name, *ends, current, best.get(axis.name, current), finding)
+        yield VariedSetting(axis.name, low, high, step, current, best.get(axis.name, current), finding)

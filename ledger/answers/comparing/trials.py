@@ -77,7 +77,7 @@ class InitialStates:
         self._cols = cols
         # Of 27,600 players with or without the rating of a list there are 800 that differ in more than the day.
         places: dict[Newcomer, int] = {}
-        self._alike = [places.setdefault(each._replace(day=0.0), len(places)) for each in newcomers]
+        self._places = [places.setdefault(each._replace(day=0.0), len(places)) for each in newcomers]
         self._without_day = list(places)
         self._made: list[_States] = []
         self._lock = Lock()
@@ -94,17 +94,17 @@ class InitialStates:
 
     def _make(self, scheme: Scheme, numbers: Any) -> _States:
         cols, of_settings, of_players = self._cols, set[str](), set[str]()
-        recorder = Recorder(numbers, of_settings)
-        who = [Recorder(each, of_players) for each in self._without_day]
-        states = cols.float64_column(engine.initial_states(scheme, recorder, who))  # type: ignore[arg-type]
+        settings = ReadFields(numbers, of_settings)
+        who = [ReadFields(each, of_players) for each in self._without_day]
+        states = cols.float64_column(engine.initial_states(scheme, settings, who))  # type: ignore[arg-type]
         if "day" in of_players:
-            states = cols.float64_column(engine.initial_states(scheme, recorder, self.newcomers))
+            states = cols.float64_column(engine.initial_states(scheme, settings, self.newcomers))
         else:
-            states = cols.select_rows(states, self._alike, len(scheme.state))
+            states = cols.select_rows(states, self._places, len(scheme.state))
         return _States({name: getattr(numbers, name) for name in of_settings}, states)
 
 
-class Recorder:
+class ReadFields:
     """A named tuple that notes which of its fields are read."""
 
     def __init__(self, values: Any, read: set[str], replaced: frozenset[str] = frozenset()) -> None:
@@ -120,5 +120,5 @@ class Recorder:
         self.__read.update(self.__values._fields)
         return self.__values[place]
 
-    def _replace(self, **changes: Any) -> Recorder:
-        return Recorder(self.__values._replace(**changes), self.__read, self.__replaced | changes.keys())
+    def _replace(self, **changes: Any) -> ReadFields:
+        return ReadFields(self.__values._replace(**changes), self.__read, self.__replaced | changes.keys())
