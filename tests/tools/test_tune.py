@@ -43,7 +43,7 @@ def test_csv_and_tsv_hold_the_judgements(flag: str, delimiter: str, sample_club:
 def test_the_table_for_people_tells_settings_judgements_and_drift(sample_club: Path, run: Run) -> None:
     out = run("tune", sample_club, *ASKED, "-t").out
     assert out.startswith("pool standard, elo: ")
-    places = [out.index(words) for words in ("Settings", "8..60", "Log-loss a game", "95 % interval", "winner ")]
+    places = [out.index(words) for words in ("Settings", "8..60", "95 % interval", "winner  ")]
     places.append(out.index("Last ratings of each year's players: mean and spread"))
     assert places == sorted(places)
 
