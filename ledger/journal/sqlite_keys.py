@@ -50,7 +50,10 @@ BEGIN INSERT INTO keys_0 VALUES (0, new.key, new.position); END;
 _PRESENT = " UNION ALL ".join(
     f"SELECT {table}, {run} WHERE EXISTS (SELECT 1 FROM keys_{table} WHERE run = {run})" for table, run in RUNS
 )
-_BETWEEN = f"{_of_all_runs('key', ' AND key >= ?1 AND key < ?2')} ORDER BY key"
+FIND_ONE = """
+SELECT ?1, position, body, leaf FROM journal WHERE position IN (SELECT position FROM keys WHERE key = ?1)
+"""
+BETWEEN = f"{_of_all_runs('key', ' AND key >= ?1 AND key < ?2')} ORDER BY key"
 
 
 class KeyIndex(ABC):
@@ -114,9 +117,7 @@ class KeyRuns(KeyIndex):
     def find(self, keys: Sequence[str]) -> dict[str, StoredEntry]:
         """Return the entries with these keys, by key, in order of their positions."""
         if len(keys) <= FEW:
-            query = "SELECT ?1, position, body, leaf FROM journal WHERE position IN (SELECT position FROM keys "
-            query += "WHERE key = ?1)"
-            return _by_key([row for key in keys for row in self._connection.execute(query, (key,))])
+            return _by_key([row for key in keys for row in self._connection.execute(FIND_ONE, (key,))])
         rows = []
         runs = self._connection.execute(_PRESENT).fetchall()
         for block in _blocks(keys):
@@ -131,7 +132,7 @@ class KeyRuns(KeyIndex):
 
     def between(self, first: str, last: str) -> Iterator[str]:
         """Yield the keys from *first* on and before *last*, in order of their bytes."""
-        return self._in_blocks(_BETWEEN, first, last)
+        return self._in_blocks(BETWEEN, first, last)
 
     def add(self, keys: Sequence[str], first: int, absent: Collection[str], *, is_run: bool) -> None:
         """Add the keys of entries that were inserted without the guard (``KeyIndex.add``)."""

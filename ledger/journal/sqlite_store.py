@@ -244,9 +244,7 @@ def run_script(connection: sqlite.FileConnection, script: str) -> None:
 class SqliteWriter(StoredWriter):
     """One write transaction on a ``SqliteJournal``."""
 
-    def __init__(
-        self, journal: SqliteJournal, connection: sqlite.FileConnection, edge: Edge, index: KeyIndex
-    ) -> None:
+    def __init__(self, journal: SqliteJournal, connection: sqlite.FileConnection, edge: Edge, index: KeyIndex) -> None:
         super().__init__(journal.path, edge)
         self._connection = connection
         self._index = index
@@ -308,4 +306,3 @@ class SqliteWriter(StoredWriter):
     def store_texts(self, texts: Iterable[tuple[bytes, bytes]]) -> None:
         """Store (SHA-256, zstd frame) pairs of movetext; an existing one stays."""
         self._connection.executemany(_KEEP_TEXT, texts)
-

@@ -430,8 +430,10 @@ def _index_falsehoods(file: Snapshot, scan: JournalScan, false: Collection[int |
         agrees = False
     finally:
         file.decode_any_text()
-    # Where entries are missing or cannot be read, that is named already, and the two sums need not be the same.
-    if agrees and (total == scan.keys or not scan.whole):
+    # Where entries are missing or cannot be read, that is named already, and the two sums need not be the same; nor
+    # need they where a key that is false in its row is right in its run.
+    is_named = not scan.whole or (has_runs and scan.falsehoods)
+    if agrees and (total == scan.keys or is_named):
         return []
     message = f"the index of keys does not agree with the entries; {RESTORE}"
     return page_falsehoods(connection, "journal", RESTORE) or [Falsehood("journal file", "integrity", message)]
