@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import repeat
@@ -18,6 +17,7 @@ from ledger.journal import KeyTakenError, sqlite_keys, sqlite_store
 from ledger.journal.sqlite_store import LAYOUT, RELEASED, SqliteJournal
 from ledger.testing.journal_contract import encode_entry
 from tests.audit.raw_journals import game_fact, write_journal
+from tests.audit.sqlite_library import sqlite3
 from tests.kit.checkpoints import released_club
 from tests.kit.clubs import ClubOfTwo, open_ledger
 from tests.kit.commands import Run
