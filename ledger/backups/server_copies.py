@@ -193,14 +193,21 @@ def _fill(path: Path, place: SchemaPlace, tables: tuple[TableToCopy, ...], progr
     return LedgerContent(rows, digests)
 
 
+_REPEATED_KEY = """
+SELECT min(position) FROM (SELECT max(position) AS position FROM journal GROUP BY key HAVING count(*) > 1)
+"""
+
+
 def _index_keys(file: sqlite.FileConnection, place: SchemaPlace) -> None:
     try:
         sqlite_keys.fill(file)
     except StorageError as error:
         if not sqlite.breaks_constraint(error):
             raise
-        message = f"table journal: two entries have one key, which no file can hold; {postgres.RESTORE}"
-        raise CorruptError(place.name, 0, message) from error
+        (row,) = file.execute(_REPEATED_KEY).fetchone()
+        words = "its key is that of an earlier entry"
+        message = f"table journal, row {row}: no file can hold it ({words}); {postgres.RESTORE}"
+        raise CorruptError(place.name, row, message) from error
 
 
 def copy_table_to_file(file: sqlite3.Connection, place: SchemaPlace, table: TableToCopy, progress: Progress) -> int:

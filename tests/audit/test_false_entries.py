@@ -268,6 +268,7 @@ def _six_games(tmp_path: Path) -> Path:
         "DELETE FROM keys_0 WHERE key = 'game:g4'",
         "UPDATE keys_0 SET position = 5 WHERE key = 'game:g4'",
         "UPDATE keys_0 SET key = 'game:h4' WHERE key = 'game:g4'",
+        "UPDATE keys_0 SET key = CAST(x'63ff' AS TEXT) WHERE key = 'game:g4'",
         "UPDATE keys_0 SET position = 11 - position WHERE key IN ('game:g5', 'game:g6')",
         "INSERT INTO keys_0 VALUES (0, 'game:g7', 7)",
         "INSERT INTO keys_3 VALUES (2, 'game:g4', 4)",

@@ -45,14 +45,14 @@ def runs(path: Path) -> list[tuple[int, int]]:
         ]
 
 
-@pytest.fixture(name="journal")
-def _journal(tmp_path: Path) -> Iterator[SqliteJournal]:
+@pytest.fixture(name="journal_of_runs")
+def _journal_of_runs(tmp_path: Path) -> Iterator[SqliteJournal]:
     with closing(SqliteJournal.create(tmp_path / "club.db")) as journal:
         yield journal
 
 
 def test_runs_merge_as_they_grow_and_every_key_is_found(
-    journal: SqliteJournal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    journal_of_runs: SqliteJournal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_store, "MANY", 2)
     draw = Random(7)
@@ -62,52 +62,52 @@ def test_runs_merge_as_they_grow_and_every_key_is_found(
     position = 0
     # by twos, each a run: after 4,681 of them all tables but the last are full, and merge into that
     while position < 9_600:
-        append(journal, keys[position : position + 2])
+        append(journal_of_runs, keys[position : position + 2])
         position += 2
         seen |= set(runs(tmp_path / "club.db")) if position % 600 == 0 else set()
     assert {table for table, _ in seen} == {1, 2, 3, 4, 5}
     expected = {key: place for place, key in enumerate(keys[:position], 1)}
-    entries = journal.find(keys)
+    entries = journal_of_runs.find(keys)
     assert {key: entry.position for key, entry in entries.items()} == expected
     assert list(entries) == keys[:position]
     for key in draw.sample(keys, 50):  # one by one
-        entry = journal.find([key]).get(key)
+        entry = journal_of_runs.find([key]).get(key)
         assert (entry.position if entry else None) == expected.get(key)
-    assert list(journal.keys("game:", "game;")) == sorted(expected)
-    assert list(journal.keys("game:5", "game:6")) == sorted(key for key in expected if key[5] == "5")
+    assert list(journal_of_runs.keys("game:", "game;")) == sorted(expected)
+    assert list(journal_of_runs.keys("game:5", "game:6")) == sorted(key for key in expected if key[5] == "5")
 
 
 @pytest.mark.parametrize("together", [2, 3, 1_500])
 def test_a_key_of_any_run_is_refused_whether_it_was_looked_for_or_not(
-    together: int, journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
+    together: int, journal_of_runs: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_store, "MANY", 3)
     for start in range(0, 120, 3):
-        append(journal, [f"a:{start + place}" for place in range(3)])
-    append(journal, ["single"])
+        append(journal_of_runs, [f"a:{start + place}" for place in range(3)])
+    append(journal_of_runs, ["single"])
     batch = [f"b:{place}" for place in range(together - 1)]
     for taken in ("a:0", "a:119", "single", "b:0"):
         for is_looked_for in (False, True):
-            with journal.writing() as writer:
+            with journal_of_runs.writing() as writer:
                 if is_looked_for:
                     writer.find([*batch, taken])
                 bodies = [encode_entry(122 + place).body for place in range(together)]
                 with pytest.raises(KeyTakenError):
                     writer.append(repeat("test/1"), [*batch, taken], bodies)
-    assert journal.size() == 121
-    append(journal, batch)
+    assert journal_of_runs.size() == 121
+    append(journal_of_runs, batch)
 
 
 def test_a_key_that_was_looked_for_and_then_recorded_is_taken(
-    journal: SqliteJournal, monkeypatch: pytest.MonkeyPatch
+    journal_of_runs: SqliteJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_store, "MANY", 2)
-    with journal.writing() as writer:
+    with journal_of_runs.writing() as writer:
         assert writer.find(["a", "b", "c"]) == {}
         writer.append(repeat("test/1"), ["a", "b"], [encode_entry(1).body, encode_entry(2).body])
         with pytest.raises(KeyTakenError):
             writer.append(repeat("test/1"), ["a", "c"], [encode_entry(3).body, encode_entry(4).body])
-    assert journal.size() == 2
+    assert journal_of_runs.size() == 2
 
 
 def test_an_import_writes_a_run_and_single_games_a_run_of_their_own(club_of_two: ClubOfTwo) -> None:
