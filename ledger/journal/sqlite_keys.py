@@ -178,4 +178,4 @@ def _blocks(keys: Sequence[str]) -> Iterator[str]:
 
 
 def _by_key(rows: list[tuple[str, int, bytes, bytes]]) -> dict[str, StoredEntry]:
-    return {key: StoredEntry(*entry) for key, *entry in sorted(rows, key=lambda row: row[1])}
+    return {row[0]: StoredEntry(*row[1:]) for row in sorted(rows, key=lambda row: row[1])}
