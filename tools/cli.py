@@ -56,6 +56,7 @@ TASKS = {
     "Choose a scheme; rating runs and tournaments": {
         "scheme": "scheme.scheme",
         "compare": "compare.compare",
+        "tune": "tune.tune",
         "runs": "scheme.runs",
         "close-run": "scheme.close_run",
         "open-tournament": "tournament.open_tournament",
