@@ -107,6 +107,7 @@ TASKS = {
     "Mend": {
         "erase": "init.erase",
         "rebuild": "init.rebuild",
+        "upgrade": "init.upgrade",
         "accept-lost-names": "accept.accept_lost_names_",
         "accept-clock": "accept.accept_clock",
     },

@@ -21,7 +21,7 @@ ON_A_LEDGER = {
     "explain": ["ann", "pgn:1"], "predict": ["ann", "bob"], "log": ["--game", "pgn:1"], "audit": [], "head": [],
     "journal": [], "follow": ["--until", "1"], "move": ["--journal", "file", "--yes"],
     "changes": ["ann", "--since", "1"], "calculation": ["ann", "--list", "2020"],
-    "rebuild": [], "pools": [], "runs": [], "health": [], "close-run": ["--as-of", "2020"],
+    "rebuild": [], "upgrade": [], "pools": [], "runs": [], "health": [], "close-run": ["--as-of", "2020"],
     "open-tournament": ["Cup", "--start", "2020", "--end", "2020"],
     "close-tournament": ["Cup", "--ended", "2020"], "scheme adopt": ["--scheme", "chessworld", "--from", "2020"],
     "bye": ["Cup", "ann", "--round", "2", "--edition", "2020-01-01"],
