@@ -261,6 +261,7 @@ class Run:
     rounds: int
     data: Path
     folder: Path
+    has_moves: bool = False  # games whose growth is measured, or some of them
 
     @property
     def short(self) -> int:

@@ -13,7 +13,7 @@ from ledger.ratings.disk_space import SpaceNeed, require_space
 from .. import output
 from .datasets import WORKS, GameSet, Run, tail_length, tail_ms
 from .growth_games import write_games
-from .measuring import Worked, in_a_process
+from .measuring import Figure, Worked, both_lines, in_a_process
 from .sections_live import run_command
 from .table import Line, line
 
@@ -46,9 +46,10 @@ class GrowthFigures:
     works: Mapping[str, Worked]
     stored: int
 
-    def seconds(self, work: str) -> list[float]:
-        """Return the seconds of a work by the clock, by round."""
-        return [cost.clock for cost in self.works[work].costs]
+    def costs_a_game(self, work: str) -> list[Figure]:
+        """Return the microseconds a game that a work took, by round."""
+        factor = _MICRO / self.data.games
+        return [Figure(*(seconds * factor for seconds in cost)) for cost in self.works[work].costs]
 
 
 def growth_sizes(games: Sequence[int]) -> list[int]:
@@ -88,7 +89,7 @@ def _measured(run: Run, data: GameSet, smallest: int) -> GrowthFigures:
     file = data.folder / ("games.pgn" if run.has_moves else "games.csv")
     write_games(file, data.games, tail, max(2, smallest // 40), with_moves=run.has_moves)
     data.path.parent.mkdir()
-    works = {"import": in_a_process("growth-import", data.path, file)}
+    works = {"import": in_a_process("import-file", data.path, file)}
     file.unlink()
     stored = sum(each.stat().st_size for each in data.path.parent.iterdir() if ".views" not in each.name)
     works["first build"] = in_a_process("build", data.path)
@@ -107,19 +108,19 @@ def _measured(run: Run, data: GameSet, smallest: int) -> GrowthFigures:
 def _lines(own: GrowthFigures, first: GrowthFigures) -> Iterator[Line]:
     """Yield the lines of a size: what it took for itself, and in proportion to the *first* size."""
     data, games = own.data, own.data.games
-    if written := own.works["import"].written:  # a disk in memory counts none
+    if written := own.works["import"].written:
         yield line("growth-written", data.name, written / games, own.stored / games)
-    yield line("growth-audit", data.name, own.seconds("audit"), own.seconds("first build"))
+    audit, build = (own.works[work].costs for work in ("audit", "first build"))
+    yield from both_lines("growth-audit", data.name, audit, build, games=games)
     if own is first:
         return
     where = f"{first.data.name} to {data.name}"
     for work, bound in (("import", "growth-import"), ("first build", "growth-build")):
-        a_game = ([each.seconds(work)[0] / each.data.games * _MICRO] for each in (own, first))
-        yield line(bound, where, *a_game, games=games)
+        yield from both_lines(bound, where, own.costs_a_game(work), first.costs_a_game(work), games=games)
     for work in (*_COMMANDS, *_FEW):
-        yield line(
-            "growth-few", where, own.seconds(work), first.seconds(work), games=games, what=_NAMES.get(work, work)
-        )
+        few = (each.works[work].costs for each in (own, first))
+        yield from both_lines("growth-few", where, *few, games=games, what=_NAMES.get(work, work))
     for work, worked in own.works.items():
         if worked.peak and (least := first.works[work].peak):
-            yield line("growth-peak", where, worked.peak, least, games=games, what=f"peak: {_NAMES.get(work, work)}")
+            what = f"peak: {_NAMES.get(work, work)}"
+            yield line("growth-peak", where, worked.peak, least, games=games, what=what)
