@@ -13,6 +13,7 @@ from ledger.imports.game_counts import estimate_games
 from ledger.ledger import Ledger
 from ledger.ratings import disk_space
 from ledger.ratings.disk_space import Disk, SpaceNeed, require_space
+from tests.audit.raw_journals import game_fact, write_journal
 from tests.kit.commands import Run
 from tests.kit.disks import mounted, remount
 from tests.kit.places import SAMPLE
@@ -103,6 +104,15 @@ class TestRefusals:
         assert bytes_of(sample_club.parent) == before
         set_free(10_000_000)
         assert run("rebuild", sample_club).code == 0
+
+    def test_an_upgrade_refuses_before_it_begins(self, tmp_path: Path, run: Run, set_free: SetFree) -> None:
+        write_journal(tmp_path / "before.db", map(game_fact, range(1, 601)))  # of release 0.1.0
+        set_free(100_000)
+        done = run("upgrade", tmp_path / "before.db")
+        assert (done.code, done.out) == (REFUSED, "")
+        assert f"{tmp_path}/before.db: an upgrade needs about " in done.err
+        set_free(10_000_000)
+        assert run("upgrade", tmp_path / "before.db").code == 0
 
     def test_an_audit_refuses_before_it_begins_and_names_the_variable(
         self, sample_club: Path, run: Run, set_free: SetFree

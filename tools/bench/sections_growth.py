@@ -34,7 +34,7 @@ _NAMES = {"late": f"late game {LATE:,} games back", "correction": f"correction {
 
 @attrs.frozen
 class GrowthFigures:
-    """What a set of games took.
+    """The works on a set of games, and what each took.
 
     Attributes:
         data: the set.
