@@ -46,14 +46,16 @@ from ledger.ratings.standings import rating_list_at
 from ledger.ratings.views import Views
 from ledger.runtime import arith
 from ledger.runtime.calls import checked
+from ledger.runtime.lazy import futures
 from ledger.runtime.ledger_files import sidecar
-from ledger.runtime.long_work import Progress, collector_paused, no_progress
+from ledger.runtime.long_work import IN_THIS_PROCESS, PartMap, Progress, collector_paused, no_progress
 
 __all__ = ["UncheckedPart", "Verdict", "audit", "table_digests"]
 
 Result = TypeVar("Result")
 JOURNAL_IS_FALSE = "nothing follows from a journal that is false"
 NO_LISTS = ListsVerdict((), ())
+_FEW_BYTES = 64 << 20  # of views, whose pages this process checks: a worker takes 0.3 s to start
 NO_VIEWS = "there are no views yet; the next command that reads makes them"
 
 
@@ -118,6 +120,7 @@ def audit(
     progress: Progress = no_progress,
     projectors: tuple[ReadModel, ...] | None = None,
     lists: bool = False,
+    part_map: PartMap = IN_THIS_PROCESS,
 ) -> Verdict:
     """Verify the journal, names, texts and views of a ledger, and report everything that is false.
 
@@ -129,13 +132,14 @@ def audit(
         progress: receives reports of what is being done.
         projectors: the read models of the views; the installed ones by default.
         lists: calculate each published list again, from the entries that it follows from.
+        part_map: checks, compares and hashes parts of the views of a large ledger; by default this process does.
 
     Raises:
         StorageError: the journal is missing, locked, or may not be read; or the disk lacks the space to rebuild the
             views.
     """
     with ExitStack() as stack:
-        work = _Audit(Path(path), stack, progress)
+        work = _Audit(Path(path), stack, progress, part_map)
         if journal_only:
             work.journal(since, None)
             work.leave_out("names, texts and derived rows", "the journal alone was asked for")
@@ -155,10 +159,12 @@ def audit(
 class _Audit:
     """One audit with its snapshots and its findings so far; an error ends one part, and no other."""
 
-    def __init__(self, path: Path, stack: ExitStack, progress: Progress) -> None:
+    def __init__(self, path: Path, stack: ExitStack, progress: Progress, part_map: PartMap) -> None:
         self._path = path
         self._stack = stack
         self._progress = progress
+        self._part_map = part_map
+        self._check_pages: Callable[[], list[Falsehood]] = list  # of the views
         self._falsehoods: dict[str, list[Falsehood]] = {"journal": [], "people": [], "texts": [], "views": []}
         self._not_compared: list[UncheckedPart] = []
         self._file: Snapshot | None = None  # of the journal
@@ -206,9 +212,13 @@ class _Audit:
         if not path.is_file() or not path.stat().st_size:
             self.leave_out("derived rows", NO_VIEWS)
             return None
-        return self._part(
+        current = self._part(
             "views", "derived rows", lambda: rebuilt_views.read_current_views(self._hold(path, rebuilt_views.REMEDY))
         )
+        if current is not None:
+            beside = self._part_map if path.stat().st_size > _FEW_BYTES else IN_THIS_PROCESS
+            self._check_pages = beside.begin(rebuilt_views.views_page_falsehoods, str(path))
+        return current
 
     def journal(self, since: TreeHead | None, current: CurrentViews | None) -> None:
         """Open the journal, and hash it again."""
@@ -317,6 +327,7 @@ class _Audit:
         """Compare the views with views rebuilt from the journal."""
         if current is not None:
             self._falsehoods["views"] += current.falsehoods
+            self._falsehoods["views"] += self._part("views", "pages of the views", self._check_pages) or []
         if self._file is not None and self._follows:
             verified = VerifiedJournal(self._file, self._proven.head)
             self._part("views", "derived rows", lambda: self._derive(verified, current, projectors))
@@ -337,7 +348,7 @@ class _Audit:
             until = None if current is None else self._place(current, size)
             unfit = rebuilt_views.build_views(made, size if until is None else until, self._progress)
             if current is not None and until is not None and not unfit:
-                false, why_not, strange = rebuilt_views.compare_views(current.file, made, self._progress)
+                false, why_not, strange = rebuilt_views.compare_views(current, made, self._progress, self._part_map)
                 for name in strange:
                     if name not in why_not_compared:
                         remedy = "install it here to have its rows compared"
@@ -352,7 +363,7 @@ class _Audit:
             # The digests are of all entries, so that two sites compare one line wherever their views are.
             unfit = unfit or rebuilt_views.catch_up_views(made, self._progress)
             self._falsehoods["journal"] += unfit
-            self._digests = {} if unfit else table_digests(made.connection)
+            self._digests = {} if unfit else table_digests(made.connection, self._part_map)
             # Also if no row is false: this version agrees with itself; numbers of an earlier one may be on paper.
             for part, reason in () if unfit else irreproducible_adoptions(made):
                 self.leave_out(part, reason)
@@ -379,6 +390,10 @@ class _Audit:
             # Every part reads the journal, too: its damage is reported as the journal's.
             word = "journal" if Path(error.path) == self._path else file
             self._falsehoods[file].append(Falsehood.of_file(word, error))
+        except futures.BrokenExecutor as error:
+            self.leave_out(
+                part, f"{one_line(error)}: audit it again, or with --workers 1", failed=True
+            )
         except (LedgerError, OSError) as error:
             self.leave_out(part, one_line(error), failed=True)
         return None

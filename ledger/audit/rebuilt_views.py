@@ -7,12 +7,14 @@ and trusts nothing in the current views: not their indices, not their position.
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from hashlib import sha256
-from math import copysign
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +23,16 @@ import orjson
 
 from ledger.audit.reader import Falsehood, Snapshot
 from ledger.audit.reader.layouts import file_identity, page_falsehoods, schema_falsehoods, schema_objects
-from ledger.audit.reader.snapshots import READ_ERRORS, excerpt
+from ledger.audit.reader.snapshots import READ_ERRORS, excerpt, open_snapshot
+from ledger.audit.table_parts import (
+    ComparedPart,
+    Table,
+    TablePart,
+    is_equal,
+    lines_of,
+    negative_zero,
+    parts_of,
+)
 from ledger.book.game_book_columns import non_canonical_bodies
 from ledger.errors import CorruptError, MalformedError, one_line
 from ledger.facts.codec import decode
@@ -40,7 +51,7 @@ from ledger.ratings.projectors.history import HISTORY
 from ledger.ratings.views import Views
 from ledger.ratings.views_file import RATING_BOUNDS
 from ledger.runtime.lazy import pl
-from ledger.runtime.long_work import Progress
+from ledger.runtime.long_work import IN_THIS_PROCESS, PartMap, Progress
 
 if TYPE_CHECKING:
     import sqlite3
@@ -98,7 +109,7 @@ class CurrentViews:
     Attributes:
         position: their number of entries, as they state it; None if that is no number.
         root: the journal's root at that position, as they state it; None if they have none.
-        falsehoods: damage to their pages and indices, and to the row of the position.
+        falsehoods: a mark or layout that is not theirs, and damage to the row of the position.
         why_not: why their rows are not compared with the journal; empty if they are.
     """
 
@@ -110,7 +121,7 @@ class CurrentViews:
 
 
 def read_current_views(file: Snapshot) -> CurrentViews:
-    """Check the pages, layout and position of a ledger's views, without the journal."""
+    """Check the layout and position of a ledger's views, without the journal."""
     mark, layout = file_identity(file.connection)
     false: list[Falsehood] = []
     why_not = ""
@@ -122,7 +133,6 @@ def read_current_views(file: Snapshot) -> CurrentViews:
     elif layout != views_file.LAYOUT:
         why_not = f"they are of layout {layout}, and this program knows them up to layout {views_file.LAYOUT}"
         false.append(Falsehood("views file", "layout", f"is {layout}, not {views_file.LAYOUT}; {REMEDY}"))
-    false += page_falsehoods(file.connection, "views", REMEDY)
     try:
         cursor = file.connection.execute("SELECT * FROM progress")
         rows = [dict(zip([column[0] for column in cursor.description], row, strict=True)) for row in cursor]
@@ -139,6 +149,17 @@ def read_current_views(file: Snapshot) -> CurrentViews:
         false.append(Falsehood("progress", "position", f"is {excerpt(position)}, no number of entries; {REMEDY}"))
         position = None
     return CurrentViews(file, position, row.get("root"), tuple(false), why_not)
+
+
+def views_page_falsehoods(path: str) -> list[Falsehood]:
+    """Return damage to the pages and indices of views, in a snapshot of its own.
+
+    Raises:
+        StorageError: the file is missing, locked, or may not be read.
+        CorruptError: it is no database, or its first pages are damaged.
+    """
+    with open_snapshot(path, REMEDY) as file:
+        return page_falsehoods(file.connection, "views", REMEDY)
 
 
 def position_falsehoods(current: CurrentViews, size: int, roots: Mapping[int, bytes]) -> list[Falsehood]:
@@ -226,22 +247,20 @@ def _no_event(journal: Journal, size: int, error: Exception) -> Falsehood:
     return Falsehood("journal", f"1..{size}", message)
 
 
-def table_digests(connection: sqlite3.Connection) -> dict[str, str]:
+def table_digests(connection: sqlite3.Connection, part_map: PartMap = IN_THIS_PROCESS) -> dict[str, str]:
     """Return, for each table of views, the SHA-256 over its rows in order of the primary key.
 
     Each row counts as the JSON array of its columns in alphabetical order, numbers in their shortest form that
-    reads back the same, followed by a line feed; so two sites, or two years, can compare one line.
+    reads back the same, followed by a line feed; so two sites, or two years, can compare one line. Other processes read
+    what is committed.
     """
-    digests = {}
-    for table in queries.table_names(connection):
-        if table not in _NOT_ROWS:
-            digest = sha256()
-            # orjson writes a float in the shortest form that reads back the same.
-            key, names = _columns(connection, table)
-            for row in _rows(connection, table, key, names):
-                digest.update(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
-            digests[table] = digest.hexdigest()
-    return digests
+    tables = [name for name in queries.table_names(connection) if name not in _NOT_ROWS]
+    digests = {name: sha256() for name in tables}
+    parts = chain.from_iterable(parts_of(connection, name) for name in tables)
+    write = lines_of if part_map.executor else partial(lines_of, connection=connection)
+    for part, lines in part_map.pairs(write, parts):
+        digests[part.table.name].update(lines)
+    return {name: digest.hexdigest() for name, digest in digests.items()}
 
 
 # -- the two compared ------------------------------------------------------------------------------------------------
@@ -276,35 +295,53 @@ def comparable_projectors(
     return compared, why_not
 
 
-def compare_views(current: Snapshot, true: Views, progress: Progress) -> tuple[list[Falsehood], str, list[str]]:
+def compare_views(
+    current: CurrentViews, true: Views, progress: Progress, part_map: PartMap = IN_THIS_PROCESS
+) -> tuple[list[Falsehood], str, list[str]]:
     """Compare current views with views that are rebuilt from the same entries, table by table.
 
     Returns:
         The falsehoods, at most the first row of each table; why nothing was compared, if an earlier version of a scheme
         or projector made the views; and the tables of projectors that are not installed here.
     """
-    why_not = _outdated_tables(current.connection, true.connection)
+    file = current.file
+    why_not = _outdated_tables(file.connection, true.connection)
     if why_not:
         return [], why_not, []
-    strange = _not_installed(current.connection, true)
+    strange = _not_installed(file.connection, true)
     # a column for each field of the schemes in use, in the order in which they came into use
     grown = {HISTORY.name}
     should = schema_objects(true.connection, grown)
-    false = schema_falsehoods(current.connection, should, "views", REMEDY, grown, left_out=strange)
+    false = schema_falsehoods(file.connection, should, "views", REMEDY, grown, left_out=strange)
     # Put into a statement unquoted: ``_not_installed`` passes only names that fit the pattern.
     names = ", ".join(f"'{name}'" for name in strange)
-    for table in queries.table_names(true.connection):
-        # The first is compared with the journal by itself; the second is about other processes, and no entry of them.
-        if table in {"progress", "left_behind"}:
-            continue
-        progress(f"table {table}", 0, 1)
+    where = {"projections": f"name NOT IN ({names}) AND {_NO_PACKAGE}"}
+    # The first is compared with the journal by itself; the second is about other processes, and no entry of them.
+    tables = [name for name in queries.table_names(true.connection) if name not in {"progress", "left_behind"}]
+    odd = {str(falsehood.position_or_key).removeprefix("table ") for falsehood in false} | {RATING_BOUNDS}
+    regular = {name: where.get(name, "1") for name in tables if name not in odd}
+    equal = _equal_tables(current, true, regular, progress, part_map)
+    for table in tables:
         # A bound may be higher than every rating that was: that costs a look and hides no player, a lower one does.
         if table == RATING_BOUNDS:
-            false += _low_bounds(current.connection, true.connection)
-            continue
-        where = f"name NOT IN ({names}) AND {_NO_PACKAGE}" if table == "projections" else "1"
-        false += table_falsehoods(current, true.connection, table, where)
+            false += _low_bounds(file.connection, true.connection)
+        elif table not in equal:
+            false += table_falsehoods(file, true.connection, table, where.get(table, "1"))
     return false, "", strange
+
+
+def _equal_tables(
+    current: CurrentViews, true: Views, tables: Mapping[str, str], progress: Progress, part_map: PartMap
+) -> set[str]:
+    """Return the tables that surely have the same rows; *tables*: by name, which rows count."""
+    state = (current.position, current.root)
+    parts = chain.from_iterable(parts_of(true.connection, name, where) for name, where in tables.items())
+    path, equal = os.path.realpath(current.file.path), set(tables)
+    for compared, is_same in part_map.pairs(is_equal, (ComparedPart(part, path, state) for part in parts)):
+        progress(f"table {compared.part.table.name}", 0, 1)
+        if not is_same:
+            equal.discard(compared.part.table.name)
+    return equal
 
 
 def _outdated_tables(current: sqlite3.Connection, true: sqlite3.Connection) -> str:
@@ -373,7 +410,7 @@ def table_falsehoods(current: Snapshot, true: sqlite3.Connection, table: str, wh
 def _low_bounds(current: sqlite3.Connection, true: sqlite3.Connection) -> list[Falsehood]:
     """Return the first player who once had a rating above the bound: a ranking of that day may leave the player out."""
     try:
-        if len(_columns(current, RATING_BOUNDS)[1]) < len(_columns(true, RATING_BOUNDS)[1]):
+        if len(Table.of(current, RATING_BOUNDS).columns) < len(Table.of(true, RATING_BOUNDS).columns):
             return []  # a missing column is reported already
         for pool, player, highest in true.execute(_HIGHEST):
             (bound,) = current.execute(_BOUND, (pool, player)).fetchone() or (None,)
@@ -387,41 +424,26 @@ def _low_bounds(current: sqlite3.Connection, true: sqlite3.Connection) -> list[F
     return []
 
 
-def _difference(current: sqlite3.Connection, true: sqlite3.Connection, table: str, where: str) -> list[Falsehood]:
-    key, names = _columns(true, table)
-    if not set(names) <= set(_columns(current, table)[1]):
+def _difference(current: sqlite3.Connection, true: sqlite3.Connection, name: str, where: str) -> list[Falsehood]:
+    table = Table.of(true, name)
+    if not set(table.columns) <= set(Table.of(current, name).columns):
         return []  # a missing column or table is reported already
-    rows, true_rows = (_rows(connection, table, key, names, where) for connection in (current, true))
-    first = _first_difference(rows, true_rows, table, key, names)
-    return [first] if first else _negative_zeros(current, table, key)
+    first = _first_difference(_rows(current, table, where), _rows(true, table, where), table)
+    if first is None and (key := negative_zero(current, TablePart("", table))) is not None:
+        first = Falsehood(name, _label(table, key), f"holds a zero below zero, the journal gives 0; {REMEDY}")
+    return [first] if first else []
 
 
-def _columns(connection: sqlite3.Connection, table: str) -> tuple[list[str], list[str]]:
-    """Return the primary key columns in their order, and all columns in alphabetical order."""
-    info = connection.execute(f'PRAGMA table_info("{table}")').fetchall()
-    # Of a row of this pragma, field 5 is the column's place in the key, 0 for one outside, and field 1 its name.
-    key = [name for _, name in sorted((row[5], row[1]) for row in info if row[5])]
-    return key, sorted(row[1] for row in info)
-
-
-def _quoted(columns: Sequence[str]) -> str:
-    """Return columns as SQL has them: that of a plug-in may be called ``order``."""
-    return ", ".join(f'"{name}"' for name in columns)
-
-
-def _rows(
-    connection: sqlite3.Connection, table: str, key: Sequence[str], names: Sequence[str], where: str = "1"
-) -> Iterator[Any]:
-    cursor = connection.execute(f'SELECT {_quoted(names)} FROM "{table}" WHERE {where} ORDER BY {_quoted(key)}')
+def _rows(connection: sqlite3.Connection, table: Table, where: str) -> Iterator[Any]:
+    cursor = connection.execute(table.rows(where))
     while rows := cursor.fetchmany(BLOCK):
         yield from rows
 
 
-def _first_difference(
-    is_rows: Iterator[Any], true_rows: Iterator[Any], table: str, key: list[str], names: list[str]
-) -> Falsehood | None:
+def _first_difference(is_rows: Iterator[Any], true_rows: Iterator[Any], table: Table) -> Falsehood | None:
     """Return the falsehood of the first row in which two tables differ."""
-    places = [names.index(name) for name in key]
+    names = table.columns
+    places = [names.index(name) for name in table.key]
     # Both in order of the primary key: side by side, nothing is held, and the first difference is the first in order.
     while True:
         is_row, true_row = next(is_rows, None), next(true_rows, None)
@@ -430,33 +452,18 @@ def _first_difference(
                 return None
             continue
         where = min((_key(row, places) for row in (is_row, true_row) if row is not None), key=_in_order)
-        label = _label(key, where)
+        label = _label(table, where)
         if is_row is None or (true_row is not None and _key(true_row, places) == where != _key(is_row, places)):
-            return Falsehood(table, label, f"the row is missing; {REMEDY}")
+            return Falsehood(table.name, label, f"the row is missing; {REMEDY}")
         if true_row is None or _key(true_row, places) != where:
-            return Falsehood(table, label, f"the row does not follow from any entry; {REMEDY}")
+            return Falsehood(table.name, label, f"the row does not follow from any entry; {REMEDY}")
         name, is_value, true_value = next((n, i, t) for n, i, t in zip(names, is_row, true_row, strict=True) if i != t)
-        return Falsehood(table, label, f"{name} is {is_value!r}, the journal gives {true_value!r}; {REMEDY}")
+        return Falsehood(table.name, label, f"{name} is {is_value!r}, the journal gives {true_value!r}; {REMEDY}")
 
 
-def _negative_zeros(current: sqlite3.Connection, table: str, key: list[str]) -> list[Falsehood]:
-    """Return the first row with a negative zero, which equals zero: SQLite never writes one, other programs may."""
-    info = current.execute(f'PRAGMA table_info("{table}")').fetchall()
-    reals = [f'"{row[1]}"' for row in info if row[2] == "REAL"]
-    if not reals:
-        return []
-    zero = " OR ".join(f"{name} = 0" for name in reals)
-    query = f'SELECT {_quoted(key)}, {", ".join(reals)} FROM "{table}" WHERE {zero} ORDER BY {_quoted(key)}'
-    for row in current.execute(query):
-        if any(value == 0 and copysign(1, value) < 0 for value in row[len(key) :] if value is not None):
-            return [Falsehood(table, _label(key, row), f"holds a zero below zero, the journal gives 0; {REMEDY}")]
-    return []
-
-
-def _label(key: Sequence[str], where: Sequence[Any]) -> str:
+def _label(table: Table, key: Sequence[Any]) -> str:
     """Return a row by its key: ``pool 1, player 8, n 3``."""
-    # Not strict: a row may go on after its key.
-    return ", ".join(f"{name} {value}" for name, value in zip(key, where, strict=False))
+    return ", ".join(f"{name} {value}" for name, value in zip(table.key, key, strict=True))
 
 
 def _key(row: Any, places: list[int]) -> tuple[Any, ...]:

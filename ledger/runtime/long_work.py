@@ -10,6 +10,7 @@ import gc
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain, islice
 from typing import TYPE_CHECKING, TypeVar
 
@@ -78,12 +79,20 @@ class PartMap:
 
     def results(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
         """Return an iterator over ``function(item)``; a module's function and plain values can go to a process."""
+        return (result for _, result in self.pairs(function, items))
+
+    def pairs(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[tuple[Item, Result]]:
+        """Return an iterator over each item with ``function(item)``."""
         source = iter(items)
         first = [] if self.executor is None else list(islice(source, self.few))
         parts = chain(first, source)
         if self.executor is None or len(first) < self.few:
-            return map(function, parts)
-        return (result for _, result in _mapped(self.executor, function, parts, self.in_flight - 1))
+            return ((item, function(item)) for item in parts)
+        return _mapped(self.executor, function, parts, self.in_flight - 1)
+
+    def begin(self, function: Callable[[Item], Result], item: Item) -> Callable[[], Result]:
+        """Begin one work beside others; return what waits for its result. In this process it is done only then."""
+        return partial(function, item) if self.executor is None else self.executor.submit(function, item).result
 
 
 IN_THIS_PROCESS = PartMap()

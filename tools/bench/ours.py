@@ -252,7 +252,12 @@ def _import_file(path: Path, file: str) -> list[Figure]:
 def _audit(path: Path) -> list[Figure]:
     """Audit a ledger, which must be true."""
     verdicts: list[Verdict] = []
-    cost = cost_of(lambda: verdicts.append(audit(path)))
+
+    def prove() -> None:
+        with part_map() as parts:
+            verdicts.append(audit(path, part_map=parts))
+
+    cost = cost_of(prove)
     if verdicts[0].falsehoods:
         raise ValueError(f"{path} is not true: {verdicts[0].falsehoods[0]}")
     return [cost]

@@ -16,6 +16,7 @@ from ledger.backups import ledger_as_files
 from ledger.facts.words import TreeHead
 from ledger.journal.checkpoint_notes import last_checkpoint
 from ledger.runtime.ledger_files import refuse_own_files
+from ledger.runtime.process_executor import MAX_PROCESSES, part_map
 
 from .. import output
 from ..progress import Bars
@@ -50,8 +51,20 @@ def _no_stream(_context: click.Context, _parameter: click.Parameter, file: str |
     callback=_no_stream,
     help="Write the head there if true.",
 )
+@click.option(
+    "--workers",
+    type=click.IntRange(1, MAX_PROCESSES),
+    metavar="N",
+    help="Processes that check and compare the views of a large ledger; 1: only this one. [default: the cores]",
+)
 def audit(
-    db_path: str, since: str | None, keys: Sequence[str], journal_only: bool, lists: bool, save_head: str | None
+    db_path: str,
+    since: str | None,
+    keys: Sequence[str],
+    journal_only: bool,
+    lists: bool,
+    save_head: str | None,
+    workers: int | None,
 ) -> None:
     """Prove that the journal is what was sealed and that every published number follows from it.
 
@@ -79,8 +92,12 @@ def audit(
         refuse_own_files(Path(save_head), db_path)
     kept = None if save_head is None or not Path(save_head).is_file() else head_in(save_head, checkpoints=False)
     head = kept if since is None else head_in(since, [key for word in keys for key in keys_in(word)])
-    with Bars() as bars, ledger_as_files(db_path, bars, with_views=not journal_only) as files:
-        verdict = prove(files, since=head, journal_only=journal_only, lists=lists, progress=bars)
+    with (
+        Bars() as bars,
+        part_map(workers) as parts,
+        ledger_as_files(db_path, bars, with_views=not journal_only) as files,
+    ):
+        verdict = prove(files, since=head, journal_only=journal_only, lists=lists, progress=bars, part_map=parts)
     show_verdict(db_path, verdict)
     if verdict.entries:
         output.answer(f"head {verdict.head}")
