@@ -391,9 +391,7 @@ class _Audit:
             word = "journal" if Path(error.path) == self._path else file
             self._falsehoods[file].append(Falsehood.of_file(word, error))
         except futures.BrokenExecutor as error:
-            self.leave_out(
-                part, f"{one_line(error)}: audit it again, or with --workers 1", failed=True
-            )
+            self.leave_out(part, f"{one_line(error)}: audit it again, or with --workers 1", failed=True)
         except (LedgerError, OSError) as error:
             self.leave_out(part, one_line(error), failed=True)
         return None
