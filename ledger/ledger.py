@@ -536,7 +536,7 @@ class Ledger(OpenLedger):
             executor: reads the parts of a large file in PGN or JSON lines; None: this process does. The journal is the
                 same, but for the times of recording. Its processes, on whatever machine, need this release and no file:
                 parts are sent to them, games come back. What it raises ends the import.
-            in_flight: parts of 2 MiB that the executor has at once, at most: twice as many as it has cores keep it busy.
+            in_flight: parts of 2 MiB that the executor has at once, at most; twice as many as it has cores will do.
 
         Raises:
             MalformedError: no such format, encoding or warning.
