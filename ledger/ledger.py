@@ -46,6 +46,7 @@ from ledger.recording.findings import ReportCheck
 from ledger.recording.game_columns import blocks_of
 from ledger.recording.game_import import GameBlock, GameImport, ImportReport
 from ledger.recording.game_rows import GameRows
+from ledger.recording.import_space import require_import_space
 from ledger.recording.pool_choice import PoolChoice
 from ledger.recording.recorder import STRANGERS_NAMED, Refused, Submission
 from ledger.registering.registry import NewPlayer, Registry
@@ -518,6 +519,7 @@ class Ledger(OpenLedger):
         token: str | None = None,
         executor: Executor | None = None,
         in_flight: int = IN_FLIGHT,
+        despite_disk: bool = False,
     ) -> ImportReport:
         """Record the games of a file, as the command ``import`` does; the report has the faults of file and games.
 
@@ -537,10 +539,12 @@ class Ledger(OpenLedger):
                 same, but for the times of recording. Its processes, on whatever machine, need this release and no file:
                 parts are sent to them, games come back. What it raises ends the import.
             in_flight: parts of 2 MiB that the executor has at once, at most; twice as many as it has cores will do.
+            despite_disk: import though the disk seems to be too small for its games.
 
         Raises:
             MalformedError: no such format, encoding or warning.
-            StorageError: the file cannot be read or holds no games, or the executor broke; or as of ``import_games``.
+            StorageError: the file cannot be read or holds no games, the disk lacks the space, or the executor broke; or
+                as of ``import_games``.
             RejectedError: this machine's clock is behind the journal, or for want of a token.
         """
         if fmt is not None and fmt not in files.FORMATS:
@@ -554,6 +558,11 @@ class Ledger(OpenLedger):
             if fmt is None and (kind := files.foreign_kind(source.first)):
                 raise StorageError(str(path), f"is {kind}")
             fmt = fmt or files.detect_format(source.first)
+            if not despite_disk and sheet is None:
+                without_moves = said is not None and said.without_moves
+                require_import_space(
+                    self.journal, self.views, [path], fmt=fmt, encoding=name, strict=strict, without_moves=without_moves
+                )
             report = self.import_games(
                 formats.read_game_frames(
                     source, fmt, self.hints_for(said, choice, accept), PartMap(executor, in_flight)
