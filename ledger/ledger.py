@@ -517,9 +517,9 @@ class Ledger(OpenLedger):
         accept: Collection[str] = (),
         actor: str = "import",
         token: str | None = None,
-        despite_disk: bool = False,
         executor: Executor | None = None,
         in_flight: int = IN_FLIGHT,
+        despite_disk: bool = False,
     ) -> ImportReport:
         """Record the games of a file, as the command ``import`` does; the report has the faults of file and games.
 
@@ -535,11 +535,11 @@ class Ledger(OpenLedger):
             accept: the codes of warnings about a tournament report that do not stop it.
             actor: who imports.
             token: authenticates the actor, if the role of a recorder is assigned.
-            despite_disk: import though the disk seems to be too small for its games.
             executor: reads the parts of a large file in PGN or JSON lines; None: this process does. The journal is the
                 same, but for the times of recording. Its processes, on whatever machine, need this release and no file:
                 parts are sent to them, games come back. What it raises ends the import.
-            in_flight: parts of 2 MiB that the executor has at once, at most: twice its cores keep it busy.
+            in_flight: parts of 2 MiB that the executor has at once, at most; twice as many as it has cores will do.
+            despite_disk: import though the disk seems to be too small for its games.
 
         Raises:
             MalformedError: no such format, encoding or warning.
@@ -783,6 +783,7 @@ class Ledger(OpenLedger):
         journal_only: bool = False,
         lists: bool = False,
         progress: Progress = no_progress,
+        executor: Executor | None = None,
     ) -> Verdict:
         """Prove the files of the ledger, or name what is false in them, as the command ``audit`` does.
 
@@ -793,12 +794,20 @@ class Ledger(OpenLedger):
             journal_only: leave out names, texts and views.
             lists: compute each published list again, from the entries before it.
             progress: called with each step.
+            executor: checks, compares and hashes parts of the views in processes of this machine; None: this one does.
 
         Raises:
             StorageError: a file is missing, locked, or may not be read.
         """
         with backups.ledger_as_files(self.path, progress, with_views=not journal_only) as path:
-            verdict = audits.audit(path, since=since, journal_only=journal_only, lists=lists, progress=progress)
+            verdict = audits.audit(
+                path,
+                since=since,
+                journal_only=journal_only,
+                lists=lists,
+                progress=progress,
+                part_map=PartMap(executor),
+            )
         return server_findings.with_server_findings(verdict, self.path)
 
     # -- reading ---------------------------------------------------------------------------------------------------

@@ -2,7 +2,8 @@
 
 A PGN file is cut where games begin, JSON lines anywhere. The parts of a file are the same however many processes there
 are, and so are its games and its log. What does not leave this process is the unpacking, the cutting and the rest of
-the file: its end, or all of a file that has no place to be cut.
+the file: its end, or all of a file that has no place to be cut. Other formats are not cut: a tournament report is small
+and judged as a whole, and a CSV file is read in columns, which costs less than to send it.
 """
 
 from __future__ import annotations

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +16,7 @@ from typing import Any
 import orjson
 import polars as pl
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -148,7 +152,7 @@ def test_a_pgn_gives_the_same_games_faults_and_notes_in_parts_of_any_size(
 @pytest.mark.slow
 @pytest.mark.skipif(not (DATA / REAL).exists(), reason="the large sets are on some machines only")
 def test_real_games_are_the_same_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "BATCH", 300)
+    monkeypatch.setattr(formats, "in_batches", partial(reading.in_batches, size=300))
     monkeypatch.setattr(legality, "FEW_GAMES", 0)
     content = (DATA / REAL).read_bytes()[:500_000]
     assert_same(content, "pgn", monkeypatch)
@@ -253,7 +257,7 @@ def lichess_games(count: int) -> bytes:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "PART", 700)
-    monkeypatch.setattr(reading, "BATCH", 25)
+    monkeypatch.setattr(formats, "in_batches", partial(reading.in_batches, size=25))
 
 
 EXECUTORS: dict[str, Callable[[], Executor]] = {
@@ -261,12 +265,15 @@ EXECUTORS: dict[str, Callable[[], Executor]] = {
     "of threads": lambda: ThreadPoolExecutor(3),
     "of one process": lambda: ProcessExecutor(1),
     "of three processes": lambda: ProcessExecutor(3),
+    "of the standard library": lambda: ProcessPoolExecutor(2, mp_context=get_context("spawn")),
 }
 
 
 @pytest.mark.usefixtures("small_parts")
 @pytest.mark.parametrize(
-    "name", in_tiers(EXECUTORS, lambda name: "slow" if "process" in name else "quick"), ids=EXECUTORS
+    "name",
+    in_tiers(EXECUTORS, lambda name: "quick" if name in {"in any order", "of threads"} else "slow"),
+    ids=EXECUTORS,
 )
 def test_the_journal_and_the_report_are_the_same_with_every_executor(name: str, tmp_path: Path) -> None:
     file = tmp_path / "games.pgn"
@@ -277,3 +284,72 @@ def test_the_journal_and_the_report_are_the_same_with_every_executor(name: str, 
     assert entries == expected
     assert its_report == report
     assert len(entries) > 90
+
+
+PACKED: dict[str, Callable[[bytes], bytes]] = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "zst": zstandard.compress,
+}
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("ending", PACKED)
+def test_a_packed_file_is_cut_as_its_content_is(ending: str, tmp_path: Path) -> None:
+    plain, packed = tmp_path / "games.pgn", tmp_path / f"games.pgn.{ending}"
+    plain.write_bytes(lichess_games(60))
+    packed.write_bytes(PACKED[ending](plain.read_bytes()))
+    expected, _ = imported(tmp_path / "alone.db", plain, None)
+    executor = Shuffled(8)
+    assert imported(tmp_path / "parts.db", packed, executor)[0] == expected
+    assert executor.most == 3
+
+
+@pytest.mark.usefixtures("small_parts")
+def test_json_lines_give_the_same_journal_in_parts(tmp_path: Path) -> None:
+    file = tmp_path / "games.ndjson"
+    file.write_bytes(b"".join(NDJSON.replace(b"AbCdEf12", b"AbCd%04d" % number) for number in range(60)))
+    executor = Shuffled(9)
+    entries, report = imported(tmp_path / "parts.db", file, executor)
+    assert (entries, report) == imported(tmp_path / "alone.db", file, None)
+    assert (len(entries) > 60, executor.most) == (True, 3)
+
+
+class Breaking(Shuffled):
+    """An executor whose worker is killed at one of the parts."""
+
+    def __init__(self, at: int, fault: type[BaseException]) -> None:
+        super().__init__(10)
+        self._left, self._fault = at, fault
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        self._left -= 1
+        if not self._left:
+            future = Future[Any]()
+            future.set_exception(self._fault("a worker process ended (exit code -9)"))
+            return future
+        return super().submit(fn, *args, **kwargs)
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize(("fault", "error"), [(BrokenExecutor, StorageError), (KeyboardInterrupt, KeyboardInterrupt)])
+def test_a_worker_that_ends_late_leaves_whole_blocks_or_nothing_if_strict_and_the_next_import_the_rest(
+    fault: type[BaseException], error: type[BaseException], tmp_path: Path
+) -> None:
+    file = tmp_path / "games.pgn"
+    file.write_bytes(lichess_games(100).replace(b"1-2", b"1-0"))
+    expected, _ = imported(tmp_path / "alone.db", file, None)
+    with Ledger.create(tmp_path / "broken.db") as ledger:
+        before = ledger.head()
+        for strict in (True, False):
+            with pytest.raises(error):
+                ledger.import_file(file, strict=strict, executor=Breaking(20, fault), in_flight=3)
+            assert (ledger.head() == before) == strict
+        assert games_in(ledger) == 50
+        report = ledger.import_file(file)
+        assert (report.recorded, report.repeated, games_in(ledger)) == (50, 50, 100)
+        assert ledger.head().size == len(expected)
+
+
+def games_in(ledger: Ledger) -> int:
+    return sum("white" in orjson.loads(body)["facts"] for block in ledger.journal.read() for body in block)

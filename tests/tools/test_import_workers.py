@@ -20,6 +20,7 @@ from tests.kit.served_processes import is_there, until
 from tests.kit.source_files import PGN
 from tools.commands import REFUSED
 
+ENDS = ("a worker is killed", "a worker is killed, strict", "Ctrl-C", "interrupted alone", "it is killed")
 STOPPED = "stopped; nothing half done is kept, run the command again"
 
 
@@ -61,12 +62,13 @@ def test_a_file_gives_the_same_report_and_games_however_many_workers_read_it(
         reports.append((done.err, shown.code, shown.out.count("started_at")))
         strict = run("import", tmp_path / "club0.db", large_pgn, *workers, "--strict", "--record-alike")
         assert (strict.code, "nothing recorded (--strict)" in strict.err) == (REFUSED, True)
+        assert workers_of(os.getpid()) == []
     assert reports[0] == reports[1] == reports[2]
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="looks at processes as Linux tells them")
-@pytest.mark.parametrize("end", ["a worker is killed", "a worker is killed, strict", "Ctrl-C", "it is killed"])
+@pytest.mark.parametrize("end", ENDS)
 def test_however_an_import_ends_nothing_half_done_is_kept_and_no_process_is_left(
     end: str, large_pgn: Path, empty_club: Path
 ) -> None:
@@ -76,7 +78,9 @@ def test_however_an_import_ends_nothing_half_done_is_kept_and_no_process_is_left
     with subprocess.Popen(words, cwd=ROOT, stdout=pipe, stderr=pipe, text=True, start_new_session=True) as process:
         until(lambda: len(workers_of(process.pid)) == 2)
         workers = workers_of(process.pid)
-        if end == "Ctrl-C":
+        if end == "interrupted alone":
+            process.send_signal(signal.SIGINT)
+        elif end == "Ctrl-C":
             for worker in workers:
                 os.kill(worker, signal.SIGSTOP)  # the work lasts until they are interrupted
             os.killpg(process.pid, signal.SIGINT)
@@ -89,7 +93,7 @@ def test_however_an_import_ends_nothing_half_done_is_kept_and_no_process_is_left
         _, err = process.communicate(timeout=HANGS)
     broken = f"error: {large_pgn}: a worker process ended (exit code -9): import the file again, or with --workers 1"
     assert process.returncode == (-signal.SIGKILL if end == "it is killed" else REFUSED)
-    if end == "Ctrl-C":
+    if end in {"Ctrl-C", "interrupted alone"}:
         assert err.strip() == STOPPED
     elif end.startswith("a worker"):
         assert err.startswith(broken)
