@@ -55,6 +55,7 @@ def test_verdict_digests_and_first_false_rows_are_those_of_one_process(
     assert verdict.ok == (statements == ("SELECT 1",))
 
 
+@pytest.mark.slow
 def test_other_processes_say_the_same(club_of_300_games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(audits, "_FEW_BYTES", 0)
     with ProcessExecutor(2) as executor:
@@ -111,6 +112,7 @@ def kill_worker(part: object) -> bool:
     return bool(part)
 
 
+@pytest.mark.slow
 def test_a_killed_worker_leaves_the_rows_uncompared(club_of_300_games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ledger.audit.rebuilt_views.is_equal", kill_worker)
     with ProcessExecutor(2) as executor:
