@@ -246,9 +246,10 @@ def _alone(actual: Pool, candidate: Candidate) -> Pool:
 
 
 def _cut(candidate: Candidate) -> object:
-    """Return the settings that decide which games are rated together, and so the order of all."""
+    """Return what decides which games are rated together, and so the order of all, and how columns are held."""
     scheme = candidate.scheme
-    return scheme.calendar(candidate.numbers) if scheme.rhythm is Rhythm.PERIOD else scheme.rhythm
+    rhythm = scheme.calendar(candidate.numbers) if scheme.rhythm is Rhythm.PERIOD else scheme.rhythm
+    return rhythm, scheme.fit is None
 
 
 def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, roster: Roster) -> RatingOrder:
@@ -264,7 +265,7 @@ def _order(connection: sqlite3.Connection, games: ComparedGames, pool: Pool, ros
     columns += [began_ms[places], games.tournament[places]] if len(began_ms) else []
     lists = LaterLists(pool, roster)
     # Few games are rated in less time than their kernel is compiled.
-    few = len(places) < engine.COMPILE_FROM
+    few = len(places) < engine.compile_from(pool.schemes)
     segments = []
     for begin, end in pairwise([0, *_cuts(lists, games.players, columns), len(places)]):
         part = [column[begin:end] for column in columns]
@@ -381,9 +382,10 @@ def _replay(candidate: Candidate, order: RatingOrder, timer: Callable[[], float]
     began = timer()
     state = cols.float64_column(engine.initial_states(scheme, numbers, order.newcomers))
     parts: list[Predictions] = []
+    fitted = engine.FittedGames()
     for segment in order.segments:
         _relist(cols, order.pool, state, segment.listed)
-        parts.append(predict_games(cols, scheme, numbers, segment.rateable, state))
+        parts.append(predict_games(cols, scheme, numbers, segment.rateable, state, fitted))
     _relist(cols, order.pool, state, order.listed)
     final = final_ratings(cols, scheme, numbers, order.segments[-1].rateable, state)
     seconds = timer() - began
