@@ -56,6 +56,7 @@ TASKS = {
     "Choose a scheme; rating runs and tournaments": {
         "scheme": "scheme.scheme",
         "compare": "compare.compare",
+        "tune": "tune.tune",
         "runs": "scheme.runs",
         "close-run": "scheme.close_run",
         "open-tournament": "tournament.open_tournament",
@@ -106,6 +107,7 @@ TASKS = {
     "Mend": {
         "erase": "init.erase",
         "rebuild": "init.rebuild",
+        "upgrade": "init.upgrade",
         "accept-lost-names": "accept.accept_lost_names_",
         "accept-clock": "accept.accept_clock",
     },

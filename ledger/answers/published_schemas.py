@@ -15,6 +15,7 @@ from ledger.answers.achievements import Achievement
 from ledger.answers.boards import FinalPosition
 from ledger.answers.calculations import Calculation
 from ledger.answers.comparing.comparison import Comparison
+from ledger.answers.comparing.study import Study
 from ledger.answers.corrections import ProposalRow
 from ledger.answers.crosstables.crosstable_data import Crosstable
 from ledger.answers.crosstables.listing import PlayedTournamentRow, TournamentRow
@@ -91,6 +92,7 @@ ANSWERS: Mapping[str, type[Any]] = {
     "time-losses-mark": TimeLossMark,
     "tournaments": TournamentRow,
     "tournaments-of": PlayedTournamentRow,
+    "tune": Study,
     "upsets": Upset,
 }
 

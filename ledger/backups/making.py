@@ -25,6 +25,7 @@ from ledger.errors import CorruptError, LedgerError, StorageError, one_line
 from ledger.facts.instants import instant_text
 from ledger.facts.words import TreeHead
 from ledger.handle import OpenLedger, utc_now
+from ledger.journal.sqlite_keys import query_by_keys
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ratings import views_file
 from ledger.ratings.views import Views
@@ -37,7 +38,7 @@ PAGES = 4_096  # copied at once, 16 MB: between them progress is shown
 
 TRIES = 5  # to copy journal and people without a renaming between
 # In the order of keys ';' follows ':', so that these two enclose every new name.
-_RENAMINGS = "SELECT count(*) FROM journal WHERE key >= 'renamed:' AND key < 'renamed;'"
+_RENAMINGS = "key >= 'renamed:' AND key < 'renamed;'"
 
 
 @attrs.frozen
@@ -183,7 +184,7 @@ def _copy(source: Path, target: Path, progress: Progress) -> None:
 
 def _renamings(path: Path) -> int:
     with closing(sqlite.connect(path, read_only=True)) as connection:
-        return int(connection.execute(_RENAMINGS).fetchone()[0])
+        return int(connection.execute(query_by_keys(connection, "count(*)", _RENAMINGS)).fetchone()[0])
 
 
 def _copy_people(source: Path, target: Path) -> None:

@@ -24,6 +24,7 @@ from ledger.facts.words import TreeHead
 from ledger.journal.checkpoints import Checkpoints
 from ledger.journal.merkle import leaf_hashes
 from ledger.journal.settings_file import server_of
+from ledger.journal.sqlite_keys import query_by_keys
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.players.sqlite_layout import is_upgraded
 from ledger.players.sqlite_people import SqlitePeople
@@ -41,11 +42,10 @@ _BODIES = "SELECT body FROM journal ORDER BY position"
 _LEAVES = "SELECT leaf FROM journal ORDER BY position"
 _SIZE = "SELECT coalesce(max(position), 0) FROM journal"
 _KINDS = "SELECT kind, count(*) FROM journal WHERE position > ? GROUP BY kind ORDER BY kind"
-_REGISTERED = "SELECT body FROM journal WHERE key = ?"
 _ERASED = "SELECT player, joined_at FROM people WHERE identity IS NULL AND name IS NULL AND salt IS NULL"
 _KNOWN = "SELECT player, joined_at, salt FROM people WHERE salt IS NOT NULL"
 # In the order of keys ';' follows ':', so that these two enclose every erasure.
-_ERASURES = "SELECT key FROM journal WHERE key >= 'erased:' AND key < 'erased;'"
+_ERASURES = "key >= 'erased:' AND key < 'erased;'"
 _KNOWN_REASONS = "SELECT commitment FROM reasons WHERE text IS NOT NULL"
 _ERASED_REASONS = "SELECT commitment FROM reasons WHERE text IS NULL AND salt IS NULL"
 
@@ -145,7 +145,7 @@ def find_later_erasures(present: OpenFiles, copy: Path) -> LaterErasures:
 def _recorded(journal: sqlite3.Connection | None) -> set[int]:
     """Return the players whose erasure the present journal records; none if it cannot be read."""
     try:
-        keys = [] if journal is None else journal.execute(_ERASURES).fetchall()
+        keys = [] if journal is None else journal.execute(query_by_keys(journal, "key", _ERASURES)).fetchall()
         return {int(key.partition(":")[2]) for (key,) in keys}
     except (LedgerError, TypeError, ValueError):
         return set()
@@ -159,12 +159,19 @@ def _reasons(people: sqlite3.Connection, query: str) -> set[str]:
 def _is_the_same(player: int, present: sqlite3.Connection | None, copy: sqlite3.Connection, *, by_people: bool) -> bool:
     """Return whether a number means one person in both ledgers: both registered it in the same entry."""
     # If a journal does not say, the people files decide.
-    copy_row = copy.execute(_REGISTERED, (f"player:{player}",)).fetchone()
+    copy_row = _registration(copy, player)
     try:
-        present_row = None if present is None else present.execute(_REGISTERED, (f"player:{player}",)).fetchone()
+        present_row = None if present is None else _registration(present, player)
     except LedgerError:
         present_row = None
     return present_row == copy_row if present_row and copy_row else by_people
+
+
+def _registration(journal: sqlite3.Connection, player: int) -> tuple[bytes] | None:
+    row: tuple[bytes] | None = journal.execute(
+        query_by_keys(journal, "body", "key = ?"), (f"player:{player}",)
+    ).fetchone()
+    return row
 
 
 RESTORE = "restore"  # the actor of repeated erasures

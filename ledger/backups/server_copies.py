@@ -41,6 +41,7 @@ from ledger.backups.server_rows import (
 )
 from ledger.errors import CorruptError, StorageError, one_line
 from ledger.facts.words import TreeHead
+from ledger.journal import sqlite_keys
 from ledger.journal.postgres_store import PostgresJournal
 from ledger.journal.settings_file import ServerPlace
 from ledger.journal.sqlite_store import SqliteJournal
@@ -179,6 +180,8 @@ def _fill(path: Path, place: SchemaPlace, tables: tuple[TableToCopy, ...], progr
         for name, _ in guards:
             file.execute(f"DROP TRIGGER {name}")
         rows = {table.name: copy_table_to_file(file, place, table, progress) for table in tables}
+        if ENTRIES in tables:
+            _index_keys(file, place)
         for _, sql in guards:
             file.execute(sql)
         file.execute("COMMIT")
@@ -188,6 +191,23 @@ def _fill(path: Path, place: SchemaPlace, tables: tuple[TableToCopy, ...], progr
         if server_digest(place, table) != digests[table.name]:
             raise CorruptError(str(path), 0, f"table {table.name} differs from that on the server; nothing was made")
     return LedgerContent(rows, digests)
+
+
+_REPEATED_KEY = """
+SELECT min(position) FROM (SELECT max(position) AS position FROM journal GROUP BY key HAVING count(*) > 1)
+"""
+
+
+def _index_keys(file: sqlite.FileConnection, place: SchemaPlace) -> None:
+    try:
+        sqlite_keys.fill(file)
+    except StorageError as error:
+        if not sqlite.breaks_constraint(error):
+            raise
+        (row,) = file.execute(_REPEATED_KEY).fetchone()
+        words = "its key is that of an earlier entry"
+        message = f"table journal, row {row}: no file can hold it ({words}); {postgres.RESTORE}"
+        raise CorruptError(place.name, row, message) from error
 
 
 def copy_table_to_file(file: sqlite3.Connection, place: SchemaPlace, table: TableToCopy, progress: Progress) -> int:

@@ -58,6 +58,11 @@ class LaterLists:
         """Return whether a player has the rating of a list in the pool."""
         return bool(self._lists_of(player))
 
+    def has_list_after(self, player: int, ms: int) -> bool:
+        """Return whether a player has the rating of a list from a day after an instant."""
+        seeds = self._lists_of(player)
+        return bool(seeds) and seeds[-1].ms > ms
+
     def _lists_of(self, player: int) -> list[StoredSeed]:
         if player not in self._seeds:
             self._seeds[player] = self._roster.seeds(self._pool.pool, player)

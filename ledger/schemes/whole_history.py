@@ -97,7 +97,7 @@ class Player:
 
 
 @attrs.define
-class Node:
+class ListNode:
     """The numbers of a player on one list."""
 
     rating: float = number(0.0, "points")
@@ -199,8 +199,8 @@ def fit_player(past: PastGames, root: int, numbers: Settings) -> None:
             gain += past.score[side] - expected
             bend = 0.25 if abs(difference) < 0.01 else (expected - 0.5) / (Q * difference)
             curvature += bend
-            known = Q * Q * expected * (1.0 - expected)
-            information += known / (1.0 + known * opponent.variance)
+            weight = Q * Q * expected * (1.0 - expected)
+            information += weight / (1.0 + weight * opponent.variance)
         step = Q * Q * curvature
         mean = (precision * mean + step * now.rating + Q * gain) / (precision + step)
         precision += step
@@ -276,7 +276,7 @@ SCHEME = Scheme(
     relist=relist,
     rhythm=Rhythm.PERIOD,
     fit=fit,
-    node=Node,
+    node=ListNode,
     at=at,
     unchanged_since=unchanged_always,
     expected_score=expected_score,

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, cast
+from unittest.mock import patch
 
 import attrs
 import pytest
@@ -51,7 +52,7 @@ from ledger.answers import (
     upsets,
 )
 from ledger.answers import imports as import_answers
-from ledger.answers.comparing import comparison, replaying
+from ledger.answers.comparing import comparison, replaying, study
 from ledger.answers.crosstables import crosstable, listing
 from ledger.answers.exports import exporting, fide_list, trf_report
 from ledger.answers.exports.columns import ExportFilter
@@ -85,6 +86,14 @@ def exported(what: str, fmt: str, **asked: Any) -> Question:
 
 
 LIST = ExportFilter(published="standard@2026-11-05", names=True)
+
+
+def tuned(ledger: Ledger) -> study.Study:
+    """A study of a club that has played for few weeks, without the root, of which reasons' salts are part."""
+    with patch.object(study, "FEWEST_WEEKS", 2):
+        return attrs.evolve(study.tune(ledger, "elo", {"k": ("8", "40")}, trials=10), head="")
+
+
 QUESTIONS: dict[str, Question] = {
     "chosen_strength": lambda ledger: rankings.chosen_strength(ledger, "standard", 1),
     "new_players_like_known_ones": searching.new_players_like_known_ones,
@@ -149,6 +158,7 @@ QUESTIONS: dict[str, Question] = {
     "time_loss_marks": time_losses.time_loss_marks,
     "upsets": lambda ledger: upsets.upsets(ledger, margin=0),
     "compare": lambda ledger: comparison.compare(ledger, [replaying.candidate("elo")], timer=lambda: 0.0),
+    "tune": tuned,
     "export of games": exported("games", "csv"),
     "export of the history": exported("history", "ndjson"),
     "export of ratings": exported("ratings", "csv"),
@@ -169,6 +179,7 @@ QUESTIONS: dict[str, Question] = {
     "a crosstable": lambda ledger: attrs.asdict(ledger.tournament("Open").crosstable()),
     "several in one": lambda ledger: one_moment(ledger, Ledger.ranking, lambda it: players.summary(it, person(it))),
 }
+
 # Asked only within the answers above, or of things that nobody has without having asked before.
 WITHIN_OTHERS = {
     "check_tournament_name", "class_limits", "compare_reports", "corrected_fields", "corrections_by_game",
@@ -206,6 +217,7 @@ BY_THEMSELVES = {
     "ledger_health",
     "query",
     "read_crosstables",
+    "tune",
 }  # fmt: skip
 
 # Rows of whatever is asked for, and of a form that is another program's.

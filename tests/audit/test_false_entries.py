@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ledger.audit.reader import verify_journal
+from ledger.journal.sqlite_store import SqliteJournal
 from tests.audit.raw_journals import (
     LOOSE,
     RECORDED_AT,
@@ -243,10 +244,44 @@ def test_the_statistics_of_analyze_are_no_foreign_table(ten_games: Path) -> None
 
 
 @pytest.mark.parametrize(("pragma", "which"), [("application_id", "application_id"), ("user_version", "layout")])
-def test_a_file_that_bears_another_mark_or_layout_is_found(ten_games: Path, pragma: str, which: str) -> None:
-    with closing(sqlite3.connect(ten_games)) as connection:
+def test_a_file_that_bears_another_mark_or_layout_is_found(six_games: Path, pragma: str, which: str) -> None:
+    with closing(sqlite3.connect(six_games)) as connection:
         connection.execute(f"PRAGMA {pragma} = 99")
-    assert false_entries(ten_games) == [("journal file", which)]
+    assert false_entries(six_games) == [("journal file", which)]
+
+
+@pytest.fixture(name="six_games")
+def _six_games(tmp_path: Path) -> Path:
+    """A journal of the present layout."""
+    path = tmp_path / "now.db"
+    with closing(SqliteJournal.create(path)) as journal, journal.writing() as writer:
+        kinds, keys, facts = zip(*map(game_fact, range(1, 7)), strict=True)
+        entries = zip(kinds, keys, facts, strict=True)
+        writer.append(kinds, keys, [body_of(place, fact) for place, fact in enumerate(entries, 1)])
+    assert false_entries(path) == []
+    return path
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM keys_0 WHERE key = 'game:g4'",
+        "UPDATE keys_0 SET position = 5 WHERE key = 'game:g4'",
+        "UPDATE keys_0 SET key = 'game:h4' WHERE key = 'game:g4'",
+        "UPDATE keys_0 SET key = CAST(x'63ff' AS TEXT) WHERE key = 'game:g4'",
+        "UPDATE keys_0 SET position = 11 - position WHERE key IN ('game:g5', 'game:g6')",
+        "INSERT INTO keys_0 VALUES (0, 'game:g7', 7)",
+        "INSERT INTO keys_3 VALUES (2, 'game:g4', 4)",
+        "UPDATE keys_0 SET run = 1 WHERE key = 'game:g4'",
+        "INSERT INTO keys_2 VALUES (8, 'game:g9', 9)",
+        "INSERT INTO keys_2 VALUES (-1, 'game:g9', 9)",
+    ],
+)
+def test_runs_of_keys_that_do_not_agree_with_the_entries_are_found(six_games: Path, statement: str) -> None:
+    with closing(sqlite3.connect(six_games)) as connection, connection:
+        assert connection.execute(statement).rowcount
+    assert false_entries(six_games) == [("journal file", "integrity")]
+    assert "the index of keys does not agree with the entries" in lines_of_falsehoods(six_games)
 
 
 def test_an_index_of_keys_that_does_not_agree_with_the_table_is_found(ten_games: Path) -> None:

@@ -16,6 +16,7 @@ from ledger.audit.audit import audit
 from ledger.backups import backup, disk, making, restore
 from ledger.errors import CorruptError, StorageError
 from ledger.imports.reading import batch_games
+from ledger.journal import sqlite_store
 from ledger.ledger import Ledger
 from ledger.players import sqlite_layout
 from ledger.ratings import views_file
@@ -33,7 +34,7 @@ def test_a_backup_is_the_three_files_and_what_is_said_of_them(club_of_120_games:
     said = disk.read_manifest(made.folder)
     assert (said.made_at, said.head) == ("2024-05-01T12:00:00Z", head_of_ledger(club_of_120_games))
     assert (made.head, made.views, made.names, made.left_out) == (said.head, said.head.size, 5, "")
-    layouts = (1, sqlite_layout.LAYOUT, views_file.LAYOUT)
+    layouts = (sqlite_store.LAYOUT, sqlite_layout.LAYOUT, views_file.LAYOUT)
     for role, name, layout in zip(disk.ROLES, LEDGER_FILES, layouts, strict=True):
         whole = (made.folder / name).read_bytes()
         assert said.files[role] == disk.CopiedFile(name, len(whole), sha256(whole).hexdigest(), layout)

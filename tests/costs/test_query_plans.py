@@ -16,7 +16,7 @@ from ledger.book import assessment, game_book, roster
 from ledger.facts.events import PlayerChanged, RatingRunClosed, SchemeAdopted, TournamentClosed
 from ledger.facts.words import Carry, Standing
 from ledger.imports.reading import batch_games
-from ledger.journal import sqlite_store
+from ledger.journal import sqlite_keys
 from ledger.ledger import Ledger
 from ledger.ratings import player_rows, projection, queries
 from ledger.recording.pool_choice import PoolChoice
@@ -446,7 +446,6 @@ def test_a_players_rows_at_a_cut_are_found_by_player_and_position(path: Path) ->
 @pytest.mark.parametrize(
     ("statement", "expected"),
     [
-        (sqlite_store._FIND_ONE, ["SEARCH journal USING INDEX sqlite_autoindex_journal_1 (key=?)"]),
         (
             "SELECT body FROM journal WHERE position > ? AND position <= ? ORDER BY position",
             ["SEARCH journal USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"],
@@ -456,7 +455,17 @@ def test_a_players_rows_at_a_cut_are_found_by_player_and_position(path: Path) ->
 def test_the_journal_is_asked_by_its_keys(statement: str, expected: list[str], path: Path) -> None:
     with closing(sqlite.connect(path)) as connection:
         assert plan(connection, statement) == expected
-        assert any("key=?" in step for step in plan(connection, sqlite_store._FIND))
+
+
+def test_the_journal_looks_a_key_up_in_each_run_of_its_index(path: Path) -> None:
+    with closing(sqlite.connect(path)) as connection:
+        for query, bounds in ((sqlite_keys.FIND_ONE, "key=?"), (sqlite_keys.BETWEEN, "key>? AND key<?")):
+            steps = [step for step in plan(connection, query) if " keys_" in step]
+            table_and_bounds = {step.partition(" USING ")[::2] for step in steps}
+            assert table_and_bounds == {
+                (f"SEARCH keys_{table}", f"PRIMARY KEY (run=? AND {bounds})") for table in range(sqlite_keys.TABLES)
+            }
+            assert len(steps) == len(sqlite_keys.RUNS)
 
 
 def everything(path: Path) -> None:

@@ -20,7 +20,9 @@ from tests.kit.people import heads
 from tests.kit.tampering import execute
 
 NEVER_UPDATES, NEVER_DELETES = (
-    statement for statement in file_guard.split_statements(sqlite_store._SCHEMA) if "CREATE TRIGGER" in statement
+    statement
+    for statement in file_guard.split_statements(sqlite_store.ENTRIES[sqlite_store.LAYOUT])
+    if "CREATE TRIGGER" in statement
 )
 
 
@@ -223,7 +225,7 @@ def test_the_writers_own_change_of_the_guard_disturbs_no_writer_beside_it(club_o
             other.append(game_of_2020(f"t{turn}"))
             other.import_games(batch_games(source_games(1_500, seed=turn + 10), 1_200))
     with closing(sqlite.sqlite3.connect(club_of_three)) as connection:
-        assert list(file_guard.schema_faults(connection, sqlite_store._SCHEMA + sqlite_store._GUARD)) == []
+        assert list(file_guard.schema_faults(connection, sqlite_store.SCHEMAS[sqlite_store.LAYOUT])) == []
 
 
 def test_the_schema_is_looked_at_once_and_again_when_it_changed(club_of_three: Path) -> None:

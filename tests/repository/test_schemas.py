@@ -101,6 +101,7 @@ PRINTED = {
     "time-losses-mark": "time-losses DB ann --mark",
     "tournaments": "tournaments DB",
     "tournaments-of": "tournaments DB --player ann",
+    "tune": "tune DB --scheme elo --vary k=8..60 --trials 10 --judge-from 2005",
     "upsets": "upsets DB",
 }
 

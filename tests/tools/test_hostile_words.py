@@ -35,7 +35,7 @@ GOOD: Mapping[str, str] = {
     "started": "2026-11-01", "since": "2026-11-01", "ended": "2026-11-09", "as_of": "2026-10",
     "edition": "2026-11-02", "at": "2026-11", "journal": "file", "starts_at": "2026-11-01", "ends_at": "2026-11-09",
     "roles": "approver", "from": "2026-11-01", "games_played": "1400", "strength": "advanced",
-    "reference": "8-9", "import": "8-9",
+    "reference": "8-9", "import": "8-9", "ranges": "k=8..60",
 }  # fmt: skip
 MORE = {  # what a command needs beside what click calls required
     "games": ("--on", "2026-11-01"), "time-losses": ("--all",), "player add": ("--rating", "1500"),
@@ -60,7 +60,7 @@ UNASKED: Mapping[str, set[str]] = {
     "correct unmerge": {"reason", "by", "token_file"}, "checkpoint": {"keep_in"}, "receipt": {"target"},
     "verify-checkpoint": {"since"}, "accept-clock": {"actor"}, "import": {"differences"}, "audit": {"save_head"},
     "backup": {"folder"}, "restore": {"db_path"}, "move": {"schema"}, "query": {"statement"},
-    "export": {"published", "tournament"}, "health": {"folder", "head_file", "db_path"},
+    "export": {"published", "tournament"}, "tune": {"file"}, "health": {"folder", "head_file", "db_path"},
 }  # fmt: skip
 NO_TEXT, CONTROLS, LONG = "\udcff", "a\x1b[2J\nb", "9" * 5_000  # Python reads no number of so many digits
 TEXTS, NUMBERS, PATHS = (NO_TEXT, CONTROLS, LONG), (NO_TEXT, "", "nan", "1e999", LONG), (NO_TEXT, "", "/", LONG)

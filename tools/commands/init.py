@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
 
 import click
 
-from ledger.errors import LedgerError
+from ledger.errors import LedgerError, StorageError
 from ledger.facts.events import Role
 from ledger.handle import DEFAULT_ACTOR
-from ledger.journal.settings_file import DURABILITIES, ServerPlace
+from ledger.journal.checkpoints import refuse_another_history
+from ledger.journal.settings_file import DURABILITIES, ServerPlace, server_of
+from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players.server_stores import setup_sql
 from ledger.runtime.ledger_files import sidecar
@@ -173,3 +177,25 @@ def rebuild(db_path: str) -> None:
     with Ledger.open(db_path) as ledger, Bars() as bars:
         position = ledger.rebuild(bars)
         output.remark(f"{sidecar(db_path, 'views')}: rebuilt from {counted(position, 'entry', 'entries')}")
+
+
+@click.command
+@DB
+def upgrade(db_path: str) -> None:
+    """Bring the journal of an earlier release to the present layout, in which large imports write far less.
+
+    Entries and head stay the same. Nothing demands it: a journal of an earlier release is read and written as it
+    is. It needs free space of twice the journal's file; interrupted, it leaves the journal as it was.
+
+    \b
+    Example:
+      rating-ledger upgrade club.db
+    """
+    if server_of(Path(db_path)) is not None:
+        raise StorageError(db_path, "has its journal on a server, where no layout of a file is to be changed")
+    with closing(SqliteJournal(db_path)) as journal, Bars() as bars:
+        refuse_another_history(Path(db_path), journal)
+        is_upgraded = journal.upgrade(lambda done, total: bars("journal", done, total))
+        head = journal.head()
+    words = "upgraded" if is_upgraded else "has the present layout already"
+    output.remark(f"{db_path}: {words}; head {head}")

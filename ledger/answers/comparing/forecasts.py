@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import attrs
 
 from ledger.facts.json_schemas import documented
+from ledger.facts.periods import DAY_MS
 from ledger.ratings import engine
 from ledger.ratings.engine import RateableGames, rating_loop_of, scheme_loop
 from ledger.runtime.columns import FEW, Column, Columns
@@ -143,6 +144,8 @@ CLIP = 1e-6  # a prediction of 0 or 1 counts as this far from it: else one upset
 BINS = 10
 MOST_ADVANTAGE = POOL_SETTINGS[WHITE_ADVANTAGE].most
 HALVINGS = 20  # 800 points, to less than a hundredth
+RESAMPLES = 2_000
+RESAMPLING_SEED = 2012
 
 
 @attrs.frozen(slots=False)
@@ -156,11 +159,37 @@ class Bin:
     scored: float | None = documented("mean score; null: there is no game")
 
 
-def log_loss(expected: Any, score: Any) -> float:
-    """Return the mean of -(s ln p + (1 - s) ln(1 - p)), p at least ``CLIP`` from 0 and 1; 0.693 for a coin."""
+def game_losses(expected: Any, score: Any) -> Any:
+    """Return -(s ln p + (1 - s) ln(1 - p)) of each game, p at least ``CLIP`` from 0 and 1; 0.693 for a coin."""
     p = np.clip(expected, CLIP, 1.0 - CLIP)
     # ``log1p`` keeps the digits that 1 - p loses where p is small.
-    return float(-(score * np.log(p) + (1.0 - score) * np.log1p(-p)).mean())
+    return -(score * np.log(p) + (1.0 - score) * np.log1p(-p))
+
+
+def log_loss(expected: Any, score: Any) -> float:
+    """Return the log-loss of predictions, the mean of ``game_losses``."""
+    return float(game_losses(expected, score).mean())
+
+
+def weeks_of(ended_ms: Any) -> Any:
+    """Return the number of the week, from Monday on, in which each game ended (UTC)."""
+    return (ended_ms // DAY_MS + 3) // 7  # 1970 began on a Thursday
+
+
+def interval_by_weeks(values: Any, weeks: Any) -> tuple[float, float]:
+    """Return the 95 % interval of the mean of a value per game: whole weeks are resampled, for their games are alike.
+
+    There are games of two weeks or more. The raw bits of PCG64 are the same in every release of NumPy.
+    """
+    _, week = np.unique(weeks, return_inverse=True)
+    sums, games = np.bincount(week, weights=values), np.bincount(week)
+    count, mean = len(games), float(values.mean())
+    drawn = np.random.PCG64(RESAMPLING_SEED).random_raw(RESAMPLES * count).reshape(RESAMPLES, count) % np.uint64(count)
+    drawn = drawn.astype(np.intp)
+    low, high = np.quantile(sums[drawn].sum(axis=1) / games[drawn].sum(axis=1), (0.025, 0.975))
+    # Means of weeks that are drawn again vary less than those of other weeks would, by this factor.
+    wider = sqrt(count / (count - 1))
+    return mean + (float(low) - mean) * wider, mean + (float(high) - mean) * wider
 
 
 def brier(expected: Any, score: Any) -> float:

@@ -125,6 +125,7 @@ _WITHOUT_EFFECT = "it has no effect; propose it again, for another person to app
 # Beginnings of the keys of what is looked at; the unique index over keys finds them among millions of games.
 _OF_PROOFS = ("decision:", "proposal:", KEYS)
 _KEYS = (*_OF_PROOFS, "clock:", "opening:", POLICY, "run:", "scheme:", "tournament:")
+_ENTRY = "SELECT position, body FROM journal"
 _ROLES = {"approved": "approver", "rejected": "approver", "withdrawn": "corrector"}
 # Facts about players matter from the first setting of the policy on; before it there may be a list of a million.
 _OF_PLAYERS = (("born:", "*"), ("federation:", "*"), ("player:", "player:*@*"), ("seed:", "*"))
@@ -161,22 +162,22 @@ class _State:
     def accept(self, position: int) -> None:
         """Note the acceptance of a clock at a position: the clock of the entry before it was wrong."""
         self.clock = position
-        self.latest = max(self.latest, self._recorded_at("position = ?", position - 2)[1])
+        self.latest = max(self.latest, self._recorded_at(f"{_ENTRY} WHERE position = ?", position - 2)[1])
 
     @cached_property
     def last(self) -> str:
         """When the last entry of the journal was recorded."""
-        return self._recorded_at("position = (SELECT max(position) FROM journal)")[1]
+        return self._recorded_at(f"{_ENTRY} WHERE position = (SELECT max(position) FROM journal)")[1]
 
     def registered_at(self, player: object) -> str:
         """Return when a player was registered; empty if a clock was accepted since, or if the entry cannot be read."""
-        position, recorded_at = self._recorded_at("key = ?", f"player:{player}")
+        query = self.journal.entries_by_key("position, body", "key = ?")
+        position, recorded_at = self._recorded_at(query, f"player:{player}")
         # It is the first fact of its transaction: entries on both sides of it were not recorded together.
         return recorded_at if position > self.clock else ""
 
-    def _recorded_at(self, condition: str, *values: object) -> tuple[int, str]:
+    def _recorded_at(self, query: str, *values: object) -> tuple[int, str]:
         """Return the position of an entry, and when it was recorded; 0 and nothing if that cannot be read."""
-        query = f"SELECT position, body FROM journal WHERE {condition}"
         try:
             row = self.journal.connection.execute(query, values).fetchone()
             return (int(row[0]), str(json.loads(row[1])["recorded_at"])) if row else (0, "")
@@ -205,7 +206,7 @@ def verify_four_eyes(journal: Snapshot) -> FourEyesVerdict:
 def _entries(journal: Snapshot) -> Iterator[tuple[int, str, dict[str, Any]]]:
     """Yield the entries about tokens and decisions, and all others that a policy affects; skip unreadable ones."""
     # A query for each range of keys: asked together they would be answered by reading the whole journal.
-    between = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ?"
+    between = journal.entries_by_key("position, key, body", "key >= ? AND key < ?")
     # By the range of keys, never (hence the plus) by all positions after that one.
     since_policy = f"{between} AND key GLOB ? AND +position > ?"
     read = journal.connection.execute

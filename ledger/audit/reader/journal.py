@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
-from ledger.audit.reader.layouts import JOURNAL, layout_falsehoods, page_falsehoods
+from ledger.audit.reader.layouts import JOURNAL, file_identity, layout_falsehoods, page_falsehoods
 from ledger.audit.reader.snapshots import (
     FIRST_FALSEHOODS,
     READ_ERRORS,
@@ -273,9 +273,18 @@ _BLOCK_ROWS_OF_ANY_TYPE = """
 SELECT position, CASE WHEN typeof(kind) = 'text' AND typeof(key) = 'text' THEN CAST(kind AS BLOB) END, body, leaf,
   CAST(key AS BLOB) FROM journal
 """
-_KEY_INDEX = "sqlite_autoindex_journal_1"
+_KEY_INDEX = "sqlite_autoindex_journal_1"  # in layout 1
 _PAGES = 40  # kept in memory: each is read once, in order, and many would not stay in the processor's cache
-_INDEXED = f"SELECT CAST(key AS BLOB), position FROM journal INDEXED BY {_KEY_INDEX} ORDER BY key"
+_INDEXED = f"SELECT key, position FROM journal INDEXED BY {_KEY_INDEX} ORDER BY key"
+# In layout 2: the runs of each of the tables keys_0 to keys_5.
+_RUNS_OF = (1, 8, 8, 8, 8, 1)
+_ALL_RUNS = " UNION ALL ".join(
+    f"SELECT key, position FROM keys_{table} WHERE run = {run}"
+    for table, runs in enumerate(_RUNS_OF)
+    for run in range(runs)
+)
+_OUTSIDE = "SELECT {table}, min(run), max(run) FROM keys_{table} HAVING min(run) < 0 OR max(run) >= {runs}"
+_OUTSIDE_RUNS = " UNION ALL ".join(_OUTSIDE.format(table=table, runs=runs) for table, runs in enumerate(_RUNS_OF))
 
 
 @attrs.frozen
@@ -336,8 +345,7 @@ def verify_journal(
             file.decode_any_text()
             _read_up_to(connection, scan, error)
         falsehoods = (scan.falsehoods + _node_falsehoods(connection, scan))[:FIRST_FALSEHOODS]
-        if not {"table journal", f"index {_KEY_INDEX}"} & {falsehood.position_or_key for falsehood in of_the_file}:
-            of_the_file += _index_falsehoods(connection, scan)
+        of_the_file += _index_falsehoods(file, scan, {falsehood.position_or_key for falsehood in of_the_file})
         falsehoods += dict.fromkeys(of_the_file)  # each falsehood once, even if found twice
     head = TreeHead(scan.size, scan.root())
     falsehoods += [falsehood for head_outside in outside for falsehood in _since_falsehoods(scan, head_outside)]
@@ -393,15 +401,22 @@ def _read_up_to(connection: sqlite3.Connection, scan: JournalScan, error: Except
     scan.falsehoods.append(Falsehood("journal", unreadable, message))
 
 
-def _index_falsehoods(connection: sqlite3.Connection, scan: JournalScan) -> list[Falsehood]:
-    """Compare the index of keys with the rows that were read."""
+def _index_falsehoods(file: Snapshot, scan: JournalScan, false: Collection[int | str]) -> list[Falsehood]:
+    """Compare the index of keys with the rows that were read, if nothing of it is among the *false* objects."""
+    connection = file.connection
+    has_runs = file_identity(connection)[1] > 1
+    objects = {f"table keys_{table}" for table in range(len(_RUNS_OF))} if has_runs else {f"index {_KEY_INDEX}"}
+    if (objects | {"table journal"}) & set(false):
+        return []
     # Its keys must ascend, so that each is found and none occurs twice, and the sum of the hashes of its pairs of key
     # and position must be that of the rows: then it holds the same pairs, but for a chance of one in 2^64. Looking each
     # key up, as SQLite's whole check does, takes some three times as long if keys are in no order.
     total, agrees = 0, True
     last: list[bytes] = []
     try:
-        cursor = connection.execute(_INDEXED)
+        agrees = not (has_runs and connection.execute(_OUTSIDE_RUNS).fetchall())
+        file.connection.text_factory = bytes
+        cursor = connection.execute(f"{_ALL_RUNS} ORDER BY key" if has_runs else _INDEXED)
         while agrees and (rows := cursor.fetchmany(BLOCK)):
             keys = [*last, *map(itemgetter(0), rows)]
             agrees = all(map(lt, keys, keys[1:]))
@@ -413,8 +428,12 @@ def _index_falsehoods(connection: sqlite3.Connection, scan: JournalScan) -> list
         return [Falsehood("journal file", "integrity", message)]
     except TypeError:  # something else than a key
         agrees = False
-    # Where entries are missing or cannot be read, that is named already, and the two sums need not be the same.
-    if agrees and (total == scan.keys or not scan.whole):
+    finally:
+        file.decode_any_text()
+    # Where entries are missing or cannot be read, that is named already, and the two sums need not be the same; nor
+    # need they where a key that is false in its row is right in its run.
+    is_named = not scan.whole or (has_runs and scan.falsehoods)
+    if agrees and (total == scan.keys or is_named):
         return []
     message = f"the index of keys does not agree with the entries; {RESTORE}"
     return page_falsehoods(connection, "journal", RESTORE) or [Falsehood("journal file", "integrity", message)]

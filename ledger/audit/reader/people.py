@@ -237,8 +237,7 @@ def name_commitment(identity: str, name: str, salt: bytes) -> str | None:
 
 
 # In the order of keys ';' follows ':', so that these two enclose every erasure.
-_ERASURES = "SELECT position, key, body FROM journal WHERE key >= 'erased:' AND key < 'erased;' ORDER BY position"
-_REGISTRATION = "SELECT position FROM journal WHERE key = ?"
+_ERASURES = "key >= 'erased:' AND key < 'erased;'"
 _KNOWN = "SELECT 1 FROM people WHERE player = ? AND (identity IS NOT NULL OR name IS NOT NULL OR salt IS NOT NULL)"
 # Names in the index of the search without a player. FTS5 keeps the words of an index in a table of its own, by the
 # number of the player: a name stays there until it is removed from the index, even if the row is gone.
@@ -322,7 +321,8 @@ def _data_of(file: Snapshot, erased: Container[int]) -> list[Falsehood]:
 def _erased(file: Snapshot, false: list[Falsehood]) -> dict[int, int]:
     """Return, by erased player, the entry that says so; malformed entries go to *false*."""
     erased: dict[int, int] = {}
-    for position, key, body in readable_rows(file, false, "journal", "erasure", _ERASURES):
+    query = f"{file.entries_by_key('position, key, body', _ERASURES)} ORDER BY position"
+    for position, key, body in readable_rows(file, false, "journal", "erasure", query):
         player = facts_of(body).get("player")
         if type(player) is not int or key != f"erased:{player}":
             fault = f"erases player {excerpt(player)} under the key {excerpt(key)}; {RESTORE}"
@@ -338,7 +338,7 @@ def _erased(file: Snapshot, false: list[Falsehood]) -> dict[int, int]:
 def _registered(file: Snapshot, player: int) -> int:
     """Return the entry that registered a player; 0 if none did, or it cannot be read."""
     try:
-        row = file.connection.execute(_REGISTRATION, (f"player:{player}",)).fetchone()
+        row = file.connection.execute(file.entries_by_key("position", "key = ?"), (f"player:{player}",)).fetchone()
     except READ_ERRORS:  # reported where the entries are compared
         return 0
     return int(row[0]) if row else 0
@@ -455,8 +455,8 @@ def verify_reasons(journal: str | Snapshot, people: str | Snapshot) -> ReasonsVe
 def _sealed(journal: str | Snapshot, false: list[Falsehood]) -> dict[str, dict[str, int]]:
     """Return, by commitment to a reason, the keys of the entries that hold it, with their positions."""
     sealed: dict[str, dict[str, int]] = {}
-    sql = "SELECT position, key, body FROM journal WHERE key >= ? AND key < ? ORDER BY position"
     with open_with_tables(journal, "journal") as file:
+        sql = f"{file.entries_by_key('position, key, body', 'key >= ? AND key < ?')} ORDER BY position"
         for first, last, field in _SEALING:
             for position, key, body in readable_rows(file, false, "journal", first[:-1], sql, (first, last)):
                 reason = facts_of(body).get(field)

@@ -98,6 +98,13 @@ class Snapshot:
         """Decode text that is not UTF-8 with its bad bytes as lone surrogates from now on, instead of failing."""
         self.connection.text_factory = lambda raw: raw.decode("utf-8", "surrogateescape")
 
+    def entries_by_key(self, columns: str, condition: str) -> str:
+        """Return a query for columns of a journal's entries whose keys meet a condition, by the index of its layout."""
+        views = self.connection.execute("SELECT name FROM sqlite_master WHERE type = 'view'")
+        has_runs = ("keys",) in views.fetchall()
+        where = f"position IN (SELECT position FROM keys WHERE {condition})" if has_runs else condition
+        return f"SELECT {columns} FROM journal WHERE {where}"
+
 
 @contextmanager
 def open_snapshot(path: str, remedy: str = RESTORE) -> Iterator[Snapshot]:

@@ -131,7 +131,7 @@ FORMS = ("rating-list/3", "rating-list/2", "rating-list/1")  # in the last one e
 COLUMNS = ["player", "rank", "shown", "rating", "games", "last_game"]
 # The range of their keys, read from the index.
 # In the order of keys ';' follows ':', so that these two enclose every list.
-_ENTRIES = "SELECT position, key, body FROM journal WHERE key >= 'list:' AND key < 'list;' ORDER BY position"
+_OF_LISTS = "key >= 'list:' AND key < 'list;'"
 _ABSENT = "restore that row of table texts from a copy, or work it out again by 'lists DB LIST --restore-rows'"
 
 
@@ -164,7 +164,8 @@ class ListsVerdict(Finding):
 def published_lists(file: Snapshot) -> list[PublishedList]:
     """Return the entries that published lists; none if they cannot be read, which ``verify_journal`` reports."""
     try:
-        rows = file.connection.execute(_ENTRIES).fetchall()
+        query = file.entries_by_key("position, key, body", _OF_LISTS)
+        rows = file.connection.execute(f"{query} ORDER BY position").fetchall()
     except READ_ERRORS:
         return []
     return [
