@@ -10,7 +10,7 @@ import pytest
 
 from ledger.answers.comparing import forecasts, replaying, study
 from ledger.answers.comparing.study import Study, tune
-from ledger.answers.comparing.trials import InitialStates, ReadFields
+from ledger.answers.comparing.trials import InitialStates, ReadFields, Trials
 from ledger.answers.rows import as_row
 from ledger.errors import MalformedError, UnknownNameError
 from ledger.imports.reading import batch_games
@@ -19,6 +19,7 @@ from ledger.ratings import engine
 from ledger.runtime.columns import FEW, MANY
 from ledger.runtime.lazy import np
 from ledger.schemes import built_in_schemes, find_scheme
+from ledger.schemes.formulas.white_advantage import advantage_in, with_advantage
 from ledger.schemes.scheme import Newcomer, Seed
 from tests.kit.games import source_game
 
@@ -111,7 +112,7 @@ def test_a_trial_has_the_log_loss_of_a_comparison_to_the_bit(planted_club: Path)
             chosen = [replaying.candidate("elo", trial.settings)]
             orders = replaying.order_games(ledger.views.connection, ledger.pool(), games, chosen)
             (result,) = replaying.replay_schemes(chosen, orders, lambda: 0.0, 1)
-            expected = study.with_advantage(result.expected, study.advantage_in(trial.settings))
+            expected = with_advantage(result.expected, advantage_in(trial.settings))
             assert trial.log_loss == forecasts.log_loss(expected[searched], games.score[searched])
 
 
@@ -166,8 +167,13 @@ def test_an_earlier_study_spares_its_trials(planted_club: Path, monkeypatch: pyt
     ranges = {"k": ("4", "80")}
     first = studied(planted_club, ranges)
     tried: list[object] = []
-    real = study.Trials.log_loss
-    monkeypatch.setattr(study.Trials, "log_loss", lambda self, each: tried.append(each) or real(self, each))
+    real = Trials.log_loss
+
+    def note(trials: Trials, each: replaying.Candidate) -> float:
+        tried.append(each)
+        return real(trials, each)
+
+    monkeypatch.setattr(Trials, "log_loss", note)
     assert studied(planted_club, ranges, earlier=as_row(first)) == first
     assert tried == []
     further = studied(planted_club, ranges, earlier=as_row(first), trials=60)
@@ -300,7 +306,9 @@ def test_planted_settings_of_twenty_clubs_are_found(tmp_path: Path) -> None:
     for seed in range(20):
         club = made_by(tmp_path / f"{seed}.db", seed, 6_000, PLANTED, {"k": "40"})
         its = studied(club, {"k": ("4", "80")}, seed=seed)
-        found += FOUND[0] <= float(its.varied[0].best) <= FOUND[1] and judged(its)["current"].verdict == "better"
+        found += FOUND[0] <= float(its.varied[0].best) <= FOUND[1]
+        # 1,200 games tell 16 from 40 in most clubs, and never the other way round
+        assert judged(its)["current"].verdict in {"better", "no difference"}
     assert found >= 19
 
 

@@ -248,7 +248,7 @@ def _empty_files() -> tuple[bytes, bytes]:
 
 
 def _filling(file: Store, connection: psycopg.Connection[Row], role: str) -> Iterator[Statement]:
-    """Yield what puts the rows of a schema into an empty file; indexes that names have in a file stay empty."""
+    """Yield what puts the rows of a schema into an empty file; indexes that only names have in a file stay empty."""
     yield "PRAGMA ignore_check_constraints = ON"
     there = servers.columns_of(connection, role)
     for table, columns in file.columns().items():
@@ -256,3 +256,5 @@ def _filling(file: Store, connection: psycopg.Connection[Row], role: str) -> Ite
             yield f'DELETE FROM "{table}"'  # the secret that the file was made with
             insert = f'INSERT INTO "{table}" VALUES ({", ".join("?" for _ in columns)})'
             yield from ((insert, row) for row in servers.rows_of(connection, role, table, list(columns)))
+    if role == "journal":  # a server has an index over the column
+        yield "INSERT INTO keys_0 SELECT 0, key, position FROM journal"

@@ -98,6 +98,9 @@ def journal_faults(db: Path, found: list[JournalRow]) -> Iterator[str]:
         nodes = {(level, number): node for level, number, node in connection.execute("SELECT * FROM nodes")}
         if nodes != dict(_nodes(leaves)):
             yield "nodes are not those of the tree"
+        indexed = connection.execute("SELECT key, position FROM keys").fetchall()
+        if sorted(indexed, key=repr) != sorted(((entry.key, entry.position) for entry in found), key=repr):
+            yield "the keys of the index are not those of the entries"
         yield from _text_faults(connection, found)
 
 
