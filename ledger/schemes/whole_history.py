@@ -9,9 +9,11 @@ node of a player on each list with games of the player, r_n its rating, and t_n 
     the ratings of all nodes are those of the greatest posterior density, the first node of a player being normal
     about the rating with which the player begins                      sections 2.3 and 2.4
 
-A sweep goes through the players in the order of their first games, and moves all nodes of one player at once, which is
-one step of Newton's method with a tridiagonal matrix (sections 3.1 and A.1). Each list takes a fixed number of sweeps
-from the ratings of the list before, so that the same games give the same bits.
+A sweep moves all nodes of one player at once, which is one step of Newton's method with a tridiagonal matrix (sections
+3.1 and A.1). Other than in the paper it moves all players together, each from the ratings before the sweep, by a step
+that is short enough for both sides of every game. So neither the order of players nor that of colours matters, to the
+bit. Each list takes a fixed number of sweeps from the ratings of the list before, so that the same games give the same
+bits.
 """
 
 from __future__ import annotations
@@ -68,6 +70,8 @@ class Settings(PeriodSettings):
     listed_rd: float = setting(150.0, "deviation of a rating that a newcomer brings along", "points", "our choice")
     w2: float = setting(196.0, "w², the variance of a rating's change in a month", "points²", f"{PAPER}, section 2.2")
     advantage: float = setting(0.0, "White's advantage in the fit", "points", "our choice")
+    # On 349,377 games and 108 lists a sweep costs 1.4 s, beside three busy processes on two cores; of 1, 2, 3 and 10
+    # sweeps the log-loss × 100 of the last year is 61.93, 61.89, 61.89 and 61.89.
     sweeps: float = setting(2.0, "sweeps through all players for a list", "sweeps", f"{PAPER}, section 3.1")
 
     def __attrs_post_init__(self) -> None:
@@ -105,6 +109,9 @@ class ListNode:
     day: float = number(0.0, "when the list closed, days since 1970")
     tie: float = number(0.0, "precision of the change since the node before; of the first node that of its prior")
     prior: float = number(0.0, "mean of the prior of the first node, points")
+    step: float = number(0.0, "precision of the rating by the games of this node, for a step")
+    aim: float = number(0.0, "the same precision times the rating to which the games draw, 1/points")
+    information: float = number(0.0, "the precision less what the uncertainty of opponents takes")
     precision: float = number(0.0, "of the rating by this node and those before it")
     mean: float = number(0.0, "the rating by this node and those before it, points")
     certainty: float = number(0.0, "the same precision less what the uncertainty of opponents takes")
@@ -152,8 +159,11 @@ def fit(past: PastGames, fresh: int, own: Any, after: Any, when: When, numbers: 
     for node in range(fresh, past.count[0]):
         begin_node(past, node, own[node - fresh], when.day, numbers)
     for _ in range(int(numbers.sweeps)):
+        for node in range(past.count[0]):
+            weigh_games(past, node, numbers)
         for chain in range(past.count[2]):
-            fit_player(past, past.root[chain], numbers)
+            filter_player(past, past.root[chain])
+            smooth_player(past, past.last[chain])
     for node in range(fresh, past.count[0]):
         now, player = past.nodes[node], after[node - fresh]
         player.rating = now.rating
@@ -178,38 +188,54 @@ def begin_node(past: PastGames, node: int, player: Any, day: float, numbers: Set
         now.tie = 1.0 / growth
 
 
-def fit_player(past: PastGames, root: int, numbers: Settings) -> None:
-    """Move all nodes of a player to where the posterior is greater, the opponents' being as they are (section A.1)."""
-    nodes = past.nodes
-    node = last = root
+def weigh_games(past: PastGames, node: int, numbers: Settings) -> None:
+    """Note what the games of a node say of its rating, all ratings being as the last sweep left them (section A.1).
+
+    The curvature is that of a parabola below the logarithm of the likelihood. It is that of the difference of two
+    ratings which both move: the less certain one moves more, so that both moves together remain in the parabola, and no
+    sweep makes the posterior less.
+    """
+    now = past.nodes[node]
+    gain, curvature, information = 0.0, 0.0, 0.0
+    certainty = 1.0 / now.variance
+    for side in range(past.first[node], past.first[node + 1]):
+        opponent = past.nodes[past.opponent[side]]
+        difference = now.rating - opponent.rating + numbers.advantage * (1.0 - 2.0 * past.colour[side])
+        expected = chance(difference)
+        gain += past.score[side] - expected
+        bend = 0.25 if abs(difference) < 0.01 else (expected - 0.5) / (Q * difference)
+        curvature += bend * (1.0 + opponent.variance * certainty)
+        weight = Q * Q * expected * (1.0 - expected)
+        information += weight / (1.0 + weight * opponent.variance)
+    now.step = Q * Q * curvature
+    now.aim = now.step * now.rating + Q * gain
+    now.information = information
+
+
+def filter_player(past: PastGames, root: int) -> None:
+    """Give each node of a player the rating by its games and those before it, from the first node to the last."""
+    node = root
     precision = certainty = mean = 0.0
     while node >= 0:
-        now = nodes[node]
+        now = past.nodes[node]
         if past.before[node] < 0:
             precision = certainty = now.tie
             mean = now.prior
         else:
             precision *= now.tie / (precision + now.tie)
             certainty *= now.tie / (certainty + now.tie)
-        gain, curvature, information = 0.0, 0.0, 0.0
-        for side in range(past.first[node], past.first[node + 1]):
-            opponent = nodes[past.opponent[side]]
-            difference = now.rating - opponent.rating + numbers.advantage * (1.0 - 2.0 * past.colour[side])
-            expected = chance(difference)
-            gain += past.score[side] - expected
-            bend = 0.25 if abs(difference) < 0.01 else (expected - 0.5) / (Q * difference)
-            curvature += bend
-            weight = Q * Q * expected * (1.0 - expected)
-            information += weight / (1.0 + weight * opponent.variance)
-        step = Q * Q * curvature
-        mean = (precision * mean + step * now.rating + Q * gain) / (precision + step)
-        precision += step
-        certainty += information
+        mean = (precision * mean + now.aim) / (precision + now.step)
+        precision += now.step
+        certainty += now.information
         now.precision = precision
         now.mean = mean
         now.certainty = certainty
-        last = node
         node = past.after[node]
+
+
+def smooth_player(past: PastGames, last: int) -> None:
+    """Give each node of a player the rating by all games of the player, from the last node back to the first."""
+    nodes = past.nodes
     now = nodes[last]
     now.rating = now.mean
     now.variance = 1.0 / now.certainty

@@ -98,7 +98,6 @@ class SchemeContract:
         batches: the numbers of games of batches, in turn; for schemes by period or event.
         complementary: whether the two expected scores of a game add up to 1.
         score_decides: whether a win never gives less than a draw, and a draw never less than a loss.
-        colour_symmetric: whether a game gives the same bits with either colour; a fit in sweeps takes White first.
     """
 
     settings: ClassVar[Sequence[Mapping[str, int | bool | str]]] = ({},)
@@ -106,7 +105,6 @@ class SchemeContract:
     batches: ClassVar[Sequence[int]] = (1, 40, 7, 120, 2, 60)
     complementary: ClassVar[bool] = True
     score_decides: ClassVar[bool] = True
-    colour_symmetric: ClassVar[bool] = True
 
     def make(self) -> Scheme:
         """Return the scheme to be tested."""
@@ -345,9 +343,9 @@ class SchemeContract:
                 for word, score in (("win", 1.0), ("draw", 0.5), ("loss", 0.0)):
                     as_black = [*opponent, *own]
                     engine.rate(FEW, scheme, numbers, _one_game(0, 1, 1.0 - score, case.when), as_black, [0, 0])
-                    assert not self.colour_symmetric or bit_patterns(predicted[word]) == bit_patterns(
-                        as_black[fields:]
-                    ), "White and Black are rated alike"
+                    assert bit_patterns(predicted[word]) == bit_patterns(as_black[fields:]), (
+                        "White and Black are rated alike"
+                    )
                 if self.score_decides:
                     assert predicted["win"][0] >= predicted["draw"][0] >= predicted["loss"][0]
 

@@ -7,7 +7,6 @@ from ledger.testing.scheme_contract import SchemeContract
 
 class TestWholeHistory(SchemeContract):
     settings = ({}, {"w2": 40, "sweeps": 1, "initial_rd": 150, "listed_rd": 60})
-    colour_symmetric = False
     batches = (1, 300, 90, 500, 2, 200)
 
     def make(self) -> Scheme:
