@@ -67,9 +67,9 @@ class Settings(PeriodSettings):
     listed_rd: float = setting(150.0, "deviation of a rating that a newcomer brings along", "points", "our choice")
     w2: float = setting(196.0, "w², the variance of a rating's change in a month", "points²", f"{PAPER}, section 2.2")
     advantage: float = setting(0.0, "White's advantage in the fit", "points", "our choice")
-    # 349,377 games on 108 lists take 2.0, 3.4 and 5.2 s with 1, 2 and 3 sweeps, beside three busy processes on two cores;
-    # the log-loss × 100 of the last year is 61.90, 61.88 and 61.88, and 90 % intervals of generated ratings cover 88.6,
-    # 89.2 and 89.4 %.
+    # 349,377 games on 108 lists take 2.0, 3.4 and 5.2 s with 1, 2 and 3 sweeps beside 3 busy processes on 2 cores:
+    # 2 stay below 10 s where half as much time is left. The log-loss × 100 of the last year is 61.90, 61.88 and 61.88,
+    # and 90 % intervals of generated ratings cover 88.6, 89.2 and 89.4 %.
     sweeps: float = setting(2.0, "sweeps through all players for a list", "sweeps", f"{PAPER}, section 3.1")
 
     def __attrs_post_init__(self) -> None:
@@ -111,7 +111,7 @@ class ListNode:
     aim: float = number(0.0, "the same precision times the rating to which the games draw, 1/points")
     information: float = number(0.0, "the precision less what the uncertainty of opponents takes")
     precision: float = number(0.0, "of the rating by this node and those before it")
-    mean: float = number(0.0, "the rating by this node and those before it, points")
+    estimate: float = number(0.0, "the rating by this node and those before it, points")
     certainty: float = number(0.0, "the same precision less what the uncertainty of opponents takes")
 
 
@@ -218,7 +218,7 @@ def filter_player(past: PastGames, root: int) -> None:
         precision += now.step
         certainty += now.information
         now.precision = precision
-        now.mean = mean
+        now.estimate = mean
         now.certainty = certainty
         node = past.after[node]
 
@@ -227,12 +227,12 @@ def smooth_player(past: PastGames, last: int) -> None:
     """Give each node of a player the rating by all games of the player, from the last node back to the first."""
     nodes = past.nodes
     now = nodes[last]
-    now.rating = now.mean
+    now.rating = now.estimate
     now.variance = 1.0 / now.certainty
     node = past.before[last]
     while node >= 0:
         later, now = nodes[last], nodes[node]
-        now.rating = (now.precision * now.mean + later.tie * later.rating) / (now.precision + later.tie)
+        now.rating = (now.precision * now.estimate + later.tie * later.rating) / (now.precision + later.tie)
         share = later.tie / (now.certainty + later.tie)
         now.variance = 1.0 / (now.certainty + later.tie) + share * share * later.variance
         last = node
