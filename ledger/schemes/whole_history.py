@@ -12,7 +12,8 @@ node of a player on each list with games of the player, r_n its rating, and t_n 
 A sweep moves all nodes of one player at once, which is one step of Newton's method with a tridiagonal matrix (sections
 3.1 and A.1). Unlike in the paper it moves all players together, each from the ratings before the sweep: neither the
 order of players nor that of colours matters, to the bit. Each list takes a fixed number of sweeps from the ratings of
-the list before. Deviations leave out how far all players of a pool may be from the truth together: no game shows that.
+the list before. Deviations leave out how far all players of a pool may be from the truth together, which no game shows:
+90 % intervals cover 89 % of generated ratings among 2,000 players, 88 % among 300 and 84 % among 50.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ class Settings(PeriodSettings):
     listed_rd: float = setting(150.0, "deviation of a rating that a newcomer brings along", "points", "our choice")
     w2: float = setting(196.0, "w², the variance of a rating's change in a month", "points²", f"{PAPER}, section 2.2")
     advantage: float = setting(0.0, "White's advantage in the fit", "points", "our choice")
-    # 349,377 games on 108 lists take 2.0, 3.4 and 5.2 s with 1, 2 and 3 sweeps beside 3 busy processes on 2 cores:
-    # 2 stay below 10 s where half as much time is left. The log-loss × 100 of the last year is 61.90, 61.88 and 61.88,
+    # 349,377 games on 108 lists take 2.0, 3.4 and 5.2 s with 1, 2 and 3 sweeps beside 3 busy processes on 2 cores;
+    # 2 take less than 10 s at two fifths of that speed. The log-loss × 100 of the last year is 61.90, 61.88 and 61.88,
     # and 90 % intervals of generated ratings cover 88.6, 89.2 and 89.4 %.
     sweeps: float = setting(2.0, "sweeps through all players for a list", "sweeps", f"{PAPER}, section 3.1")
 

@@ -125,10 +125,9 @@ def test_neither_colours_nor_the_order_of_players_matter() -> None:
 
 def test_later_games_change_no_earlier_list() -> None:
     games, _ = generated(6, 10, 4, 15)
-    cut = games.starts[3]
-    earlier = RateableGames(
-        *(column[:cut] for column in games[:4]), games.starts[:4], games.period[:3], games.closing[:3]
-    )
+    white, black, score, day, starts, period, closing, _ = games
+    cut = starts[3]
+    earlier = RateableGames(white[:cut], black[:cut], score[:cut], day[:cut], starts[:4], period[:3], closing[:3])
     assert bit_patterns(rated(games, 10)[:cut].ravel()) == bit_patterns(rated(earlier, 10).ravel())
 
 
