@@ -92,7 +92,7 @@ def _of_batch(ledger: OpenLedger, states: PlayerStates, number: int, side_row: d
             first.setdefault(each, game["ended_ms"])
     player = (side_row["player"], None)
     # opponents count as before the batch: the player's own games suffice
-    if len(era.scheme.passes) == 1:
+    if len(era.scheme.passes) <= 1:
         games = [game for game in games if player in _both(game)]
         concerned = {each for game in games for each in _both(game)}
         first = {each: ms for each, ms in first.items() if each in concerned}
@@ -120,6 +120,10 @@ def _of_batch(ledger: OpenLedger, states: PlayerStates, number: int, side_row: d
         began,
     )
     batch = _meetings(era, rateable, players, [who for who, _ in first], roster[player], when)
+    if era.scheme.fit is not None:
+        # the batch by itself is no fit of all games: the row has the player after it
+        after = era.scheme.player_of(states.era_state(side_row).state)
+        batch = batch._replace(side=batch.side._replace(after=after))
     own = [game for game in games if player in _both(game)]
     starts = _starts(ledger, pool, own) if began else ()
     return batch._replace(positions=tuple(game["position"] for game in own), began_ms=starts)

@@ -277,6 +277,15 @@ class Pool:
         """Return whether games whose rating time is *rated_ms* are each rated by itself."""
         return self.eras[self.era_at(rated_ms)].scheme.rhythm is Rhythm.GAME
 
+    @property
+    def schemes(self) -> tuple[Scheme, ...]:
+        """The scheme of each era."""
+        return tuple(era.scheme for era in self.eras)
+
+    def fits_from(self, ms: int) -> bool:
+        """Return whether a scheme that fits all games is in force at an instant or later."""
+        return any(scheme.fit is not None for scheme in self.schemes[self.era_at(ms) :])
+
     def era_at(self, ms: int) -> int:
         """Return the index of the era of an instant.
 

@@ -11,6 +11,7 @@ from functools import partial
 
 from ledger.book.timeline import EraState
 from ledger.ratings import engine
+from ledger.ratings.engine import FittedGames
 from ledger.ratings.later_lists import LaterLists
 from ledger.ratings.player_states import StartingRatings
 from ledger.ratings.rated_games import (
@@ -35,6 +36,7 @@ class CarriedStates:
         era: by place, the place of the era of the scheme's state, or ``NOBODY``.
         scheme: by place, the scheme's state, flat, ``width`` numbers each: as many as the widest of the pool's has.
         lists: the later lists of the players.
+        fitted: by place of an era with a scheme by fit, its games so far.
     """
 
     def __init__(self, cols: Columns, starts: StartingRatings) -> None:
@@ -44,6 +46,7 @@ class CarriedStates:
         self.width = max(len(era.scheme.state) for era in pool.eras)
         self.n, self.era, self.scheme = cols.zeros(0), cols.zeros(0), cols.unfilled_floats(0)
         self.lists = LaterLists(pool, roster)
+        self.fitted = {place: FittedGames() for place, era in enumerate(pool.eras) if era.scheme.fit is not None}
         self._pool = pool
         self._roster = roster
         self.starts = starts
@@ -98,7 +101,10 @@ class CarriedStates:
             state = cols.concatenate(state, cols.float64_column(begun))
             counts = cols.concatenate(counts, cols.zeros(len(guests)))
         rateable = rateable_games(self._pool, cols, era, *dense[1:], games)
-        kept = engine.rate(cols, rated_by.scheme, rated_by.numbers, rateable, state, counts)
+        fitted = self.fitted.get(era)
+        if fitted is not None:
+            fitted.among(cols.to_lists([dense[0]])[0])
+        kept = engine.rate(cols, rated_by.scheme, rated_by.numbers, rateable, state, counts, fitted)
         # the states of guests are thrown away
         cols.write_rows(self.scheme, at, self.width, state[: own * width], width)
         cols.write_rows(self.era, at, 1, cols.int32_column([era] * own))

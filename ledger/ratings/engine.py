@@ -6,7 +6,7 @@ come first; the scheme decides what happens in a game or a batch.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from itertools import pairwise
 from math import isfinite
@@ -16,9 +16,26 @@ from ledger.errors import ProjectionError
 from ledger.runtime.columns import FEW, Column, Columns
 from ledger.runtime.kernels import compile_kernel, with_globals
 from ledger.runtime.lazy import np
-from ledger.runtime.records import generated, make_copier, make_reader, make_resetter, make_writer, view_as_records
+from ledger.runtime.records import (
+    generated,
+    make_copier,
+    make_reader,
+    make_resetter,
+    make_updater,
+    make_writer,
+    view_as_records,
+)
 from ledger.runtime.records import numbers as numbers_of
-from ledger.schemes.scheme import BatchGames, ExplainedPlayer, Newcomer, Rhythm, Scheme, When, unchanged_by_time
+from ledger.schemes.scheme import (
+    BatchGames,
+    ExplainedPlayer,
+    Newcomer,
+    PastGames,
+    Rhythm,
+    Scheme,
+    When,
+    unchanged_by_time,
+)
 
 # The loops around a scheme's kernels: games one by one or in batches, each as plain Python that may be compiled.
 #
@@ -34,7 +51,9 @@ rate_game: Callable[..., None]
 rate_pass: Callable[..., None]
 copy: Callable[[Any, Any], None]
 clear: Callable[[Any], None]
+fit: Callable[..., None]
 put: Callable[[Any, int, Any], None]
+update: Callable[[Any, int, Any], int]
 
 
 class RateableGames(NamedTuple):
@@ -78,6 +97,7 @@ class Workspace(NamedTuple):
         result: by place and game, the score.
         colour: by place and game, 0 White, 1 Black.
         began: by place and game, when its tournament began; only for schemes that ask.
+        past: the games before, for a scheme by fit.
     """
 
     slot: Column
@@ -92,6 +112,7 @@ class Workspace(NamedTuple):
     result: Column
     colour: Column
     began: Column
+    past: Any = ()
 
 
 class SideRatings(NamedTuple):
@@ -204,6 +225,42 @@ def rate_batch(players: int, when: When, everybody: Any, space: Any, numbers: An
         tally[place] = 0
 
 
+def fit_batch(players: int, when: When, everybody: Any, space: Any, numbers: Any) -> None:
+    """Do what ``rate_batch`` does by a scheme that fits all games so far: add the batch to them, and fit."""
+    slot, roster, tally, end, own, after, past = (
+        space.slot, space.roster, space.tally, space.end, space.own, space.after, space.past
+    )  # fmt: skip
+    nodes, sides = past.count[0], past.count[1]
+    for place in range(players):
+        player, node = roster[place], nodes + place
+        chain = past.chain[player] - 1
+        if chain < 0 or update(past.given, chain * FIELDS, everybody[player]):  # noqa: F821
+            chain = past.count[2]
+            past.count[2] += 1
+            past.chain[player] = chain + 1
+            past.root[chain] = node
+            past.before[node] = -1
+        else:
+            past.before[node] = past.last[chain]
+            past.after[past.last[chain]] = node
+        past.last[chain] = node
+        past.after[node] = -1
+        past.first[node + 1] = sides + end[place]
+        copy(own[place], everybody[player])  # noqa: F821
+        at(own[place], when.period, when.day, numbers)  # noqa: F821
+    for side in range(end[players - 1]):
+        past.opponent[sides + side] = nodes + space.opponent[side]
+        past.score[sides + side] = space.result[side]
+        past.colour[sides + side] = space.colour[side]
+    past.count[0] = nodes + players
+    past.count[1] = sides + end[players - 1]
+    fit(past, nodes, own, after, when, numbers)  # noqa: F821
+    for place in range(players):
+        put(past.given, (past.chain[roster[place]] - 1) * FIELDS, after[place])  # noqa: F821
+        slot[roster[place]] = 0
+        tally[place] = 0
+
+
 def rate_batches(games: Any, players: Any, space: Any, kept: Any, numbers: Any) -> None:
     """Rate games batch by batch, and change the states of all players in place."""
     white, black, starts, side = games.white, games.black, games.starts, space.side
@@ -253,6 +310,12 @@ def record_sides(
 
 
 COMPILE_FROM = 20_000  # games from which loading the compiled kernel (about 0.3 s) pays
+FIT_SHARE = 20  # a scheme by fit takes up each game on every later list: it pays from so many times fewer games on
+
+
+def compile_from(schemes: Iterable[Scheme]) -> int:
+    """Return the number of games from which compiled kernels of schemes pay."""
+    return COMPILE_FROM // FIT_SHARE if any(scheme.fit is not None for scheme in schemes) else COMPILE_FROM
 
 
 def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[..., Any]) -> Callable[..., Any]:
@@ -266,10 +329,12 @@ def scheme_loop(loop: Callable[..., Any], scheme: Scheme, *helpers: Callable[...
         "rate_game": scheme.rate_game, "expected_score": scheme.expected_score,
         "provisional": scheme.provisional, "listed": scheme.listed,
         "copy": make_copier(scheme.player), "put": make_writer(scheme.player), "clear": make_resetter(scheme.work),
-        "rate_pass": _rate_pass(scheme.passes),
+        "rate_pass": _rate_pass(scheme.passes), "fit": scheme.fit, "update": make_updater(scheme.player),
     }  # fmt: skip
     for helper in helpers:
-        bindings[helper.__name__] = with_globals(helper, f"{helper.__name__}_{scheme.name}", **bindings)
+        # one of the two rates the batches of a scheme
+        name = "rate_batch" if helper is fit_batch else helper.__name__
+        bindings[name] = with_globals(helper, f"{helper.__name__}_{scheme.name}", **bindings)
     return with_globals(loop, f"{loop.__name__}_{scheme.name}", **bindings)
 
 
@@ -286,7 +351,12 @@ def rating_loop_of(scheme: Scheme, *noting: Callable[..., Any]) -> Callable[...,
     """Return the rating loop of a scheme that calls *noting* instead of ``forecast_game`` and ``record_sides``."""
     if scheme.rhythm is Rhythm.GAME:
         return scheme_loop(rate_games, scheme, *noting)
-    return scheme_loop(rate_batches, scheme, group_batch_by_player, rate_batch, *noting)
+    return scheme_loop(rate_batches, scheme, group_batch_by_player, _batch_loop(scheme), *noting)
+
+
+def _batch_loop(scheme: Scheme) -> Callable[..., None]:
+    """Return the loop that rates a batch."""
+    return rate_batch if scheme.fit is None else fit_batch
 
 
 @cache
@@ -300,15 +370,73 @@ def initial_states(scheme: Scheme, numbers: Any, who: Sequence[Newcomer]) -> lis
     return [value for newcomer in who for value in scheme.begin(newcomer, numbers)]
 
 
+class FittedGames:
+    """The games that a scheme by fit has rated so far, from one call to the next; a player has a number of its own."""
+
+    def __init__(self) -> None:
+        """Begin without games."""
+        self._chains: dict[int, int] = {}
+        self._players: Sequence[int] = ()
+        self._cols = FEW
+        self._past = PastGames._make([] for _ in PastGames._fields)
+
+    def among(self, players: Sequence[int]) -> FittedGames:
+        """Return these games for a call whose players have such numbers, by place; without it their places are."""
+        self._players = players
+        return self
+
+    def with_room(self, cols: Columns, scheme: Scheme, players: int, sides: int) -> PastGames:
+        """Return the games with room for so many more sides, of *players* players; nodes as records."""
+        past, self._cols = self._past, cols
+        used = past.count[1] if len(past.count) else 0
+        room = len(past.score)
+        # Twice as much: by just what is needed, every call would copy all columns.
+        more = 0 if used + sides < room else max(used + sides + 1 - room, room)
+
+        def floats(column: Column, width: int) -> Column:
+            column = cols.float64_column(column)
+            return cols.concatenate(column, cols.unfilled_floats(more * width)) if more else column
+
+        def whole_numbers(column: Column) -> Column:
+            column = cols.int32_column(column)
+            return cols.concatenate(column, cols.zeros(more)) if more else column
+
+        numbers = self._players or range(players)
+        self._past = PastGames._make(
+            (
+                cols.int32_column(past.count if len(past.count) else [0, 0, 0]),
+                cols.int32_column([self._chains.get(number, 0) for number in numbers]),
+                floats(past.given, len(scheme.state)),
+                *(whole_numbers(column) for column in past[3:10]),
+                floats(past.score, 1),
+                floats(past.nodes, len(numbers_of(scheme.node))),
+            )
+        )
+        return self._past._replace(nodes=records(cols, scheme.node, self._past.nodes))
+
+    def take(self, scheme: Scheme, past: PastGames) -> None:
+        """Keep the games after a call, as the loop has changed what ``with_room`` gave it."""
+        chains = self._cols.to_lists([past.chain])[0]
+        self._chains.update(zip(self._players or range(len(chains)), chains, strict=True))
+        if self._cols is FEW:
+            _write_records(scheme.node, self._past.nodes, past.nodes)
+
+
 def rate(
-    cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column, counts: Column
+    cols: Columns,
+    scheme: Scheme,
+    numbers: Any,
+    games: RateableGames,
+    state: Column,
+    counts: Column,
+    fitted: FittedGames | None = None,
 ) -> SideRatings:
     """Rate games: as ordinary Python on lists (``FEW``), or compiled on NumPy arrays (``MANY``).
 
     Both give the same bits.
 
     *state* is (players * fields) floats, *counts* (players) 32-bit whole numbers, rated games so far; both are changed
-    in place.
+    in place. *fitted* are the games before, for a scheme by fit; without them it fits these alone.
 
     Raises:
         ProjectionError: the scheme gives a rating that is no finite number.
@@ -321,7 +449,7 @@ def rate(
         cols.unfilled_floats(sides),
         counts,
     )
-    run_loop(cols, scheme, rating_loop(scheme), numbers, games, state, len(counts), kept)
+    run_loop(cols, scheme, rating_loop(scheme), numbers, games, state, len(counts), kept, fitted)
     ratings = cols.every_nth(kept.history, 0, len(scheme.state))
     # Finite ones are taken, however large: of settings that make them so a correction can be proposed, for which the
     # views must be level.
@@ -340,8 +468,12 @@ def run_loop(
     state: Column,
     players: int,
     kept: Any,
+    fitted: FittedGames | None = None,
 ) -> None:
-    """Run a loop of ``rating_loop_of`` over games of *players* players, on lists or compiled on arrays."""
+    """Run a loop of ``rating_loop_of`` over games of *players* players, on lists or compiled on arrays.
+
+    *fitted* are the games before, for a scheme by fit.
+    """
     everybody = records(cols, scheme.player, state)
     if cols is not FEW:
         loop = compile_kernel(loop)
@@ -350,14 +482,25 @@ def run_loop(
             loop(games, everybody, blank_records(cols, scheme.player, 2), kept, numbers)
         else:
             space = workspace(cols, scheme, players, 2 * cols.longest_gap(games.starts))
+            fitted = None if scheme.fit is None else fitted or FittedGames()
+            if fitted is not None:
+                space = space._replace(past=fitted.with_room(cols, scheme, players, 2 * len(games.white)))
             loop(with_tournament_starts(cols, scheme, games), everybody, space, kept, numbers)
+            if fitted is not None:
+                fitted.take(scheme, space.past)
     except Exception as error:  # whatever somebody else's kernel does
         if scheme.is_own:
             raise
         raise scheme.failed(error) from error
     if cols is FEW:
-        for place, player in enumerate(everybody):
-            make_writer(scheme.player)(state, place * len(scheme.state), player)
+        _write_records(scheme.player, state, everybody)
+
+
+def _write_records(cls: type, flat: Column, objects: Sequence[Any]) -> None:
+    """Write the numbers of records that are objects into a flat column."""
+    width, put = len(numbers_of(cls)), make_writer(cls)
+    for place, record in enumerate(objects):
+        put(flat, place * width, record)
 
 
 def records(cols: Columns, cls: type, flat: Column) -> Any:
@@ -410,12 +553,15 @@ def rate_one_batch(scheme: Scheme, numbers: Any, games: RateableGames, players: 
 
     A player without a game in it stays as in *players*, with work numbers as they start.
     """
-    space = workspace(FEW, scheme, len(players), 2 * len(games.white))
+    sides = 2 * len(games.white)
+    space = workspace(FEW, scheme, len(players), sides)
+    if scheme.fit is not None:
+        space = space._replace(past=FittedGames().with_room(FEW, scheme, len(players), sides))
     present = scheme_loop(group_batch_by_player, scheme)(
         with_tournament_starts(FEW, scheme, games), 0, len(games.white), space
     )
     when = When(games.period[0], games.closing[0])
-    scheme_loop(rate_batch, scheme)(present, when, players, space, numbers)
+    scheme_loop(_batch_loop(scheme), scheme)(present, when, players, space, numbers)
     rated = {player: place for place, player in enumerate(space.roster[:present])}
     return [
         ExplainedPlayer(space.own[rated[i]], space.after[rated[i]], space.work[rated[i]])

@@ -229,7 +229,12 @@ class PoolProjection:
         self.live = LiveGames(pool, roster, self._rows, self._starts)
 
     def update(
-        self, blocks: Iterable[list[tuple[Any, ...]]], checkpoint: int, start_ms: int, concerned: set[int]
+        self,
+        blocks: Iterable[list[tuple[Any, ...]]],
+        checkpoint: int,
+        start_ms: int,
+        concerned: set[int],
+        earlier: Callable[[], Iterable[list[tuple[Any, ...]]]],
     ) -> RatedAgain:
         """Rerate the games that fresh ones affect, write them, and return how many were rated, and their players.
 
@@ -238,16 +243,17 @@ class PoolProjection:
             checkpoint: games at later journal positions are fresh.
             start_ms: nothing before it changes.
             concerned: players to be rerated from there on in any case.
+            earlier: returns all rated games from the first one on; asked if a scheme fits them.
         """
         self.live.forget()
         states = ReratedStates(FEW, self._starts(), self._rows.tables)
         rerating = Rerating(start_ms, checkpoint, states, set(concerned), set(concerned))
         rated = 0
         with collector_paused():
+            if rerating.is_fit:
+                self._fit_earlier_games(rerating, earlier())
             for block, more in _with_more(blocks):
-                # compiled if there are many; once there were many, states stay in arrays until the end
-                cols = FEW if len(block) < engine.COMPILE_FROM and rerating.states.cols is FEW else MANY
-                rerating.states.convert(cols)
+                cols = self._columns_for(block, states)
                 games = columns_of_games(cols, block, rerating.checkpoint, self.pool, self.facts)
                 for part, follows in split_into_blocks(games):
                     rated += self._update_part(cols, part, rerating, more=more or follows)
@@ -261,6 +267,29 @@ class PoolProjection:
             self._rows.delete_rows_after(bases)
             self._rows.restore_current(bases)
         return RatedAgain(rated, rerating.rerated | concerned)
+
+    def _columns_for(self, block: Sequence[Any], states: ReratedStates) -> Columns:
+        """Return how the columns of a block are held, and hold the states so, too."""
+        # compiled if there are many; once there were many, states stay in arrays until the end
+        states.convert(FEW if len(block) < engine.compile_from(self.pool.schemes) and states.cols is FEW else MANY)
+        return states.cols
+
+    def _fit_earlier_games(self, rerating: Rerating, blocks: Iterable[list[tuple[Any, ...]]]) -> None:
+        """Give the states of a rerating the fit of all games before its first; no row is written."""
+        states = ReratedStates(FEW, rerating.states.starts, self._rows.tables)
+        for block in blocks:
+            cols = self._columns_for(block, states)
+            games = columns_of_games(cols, block, rerating.checkpoint, self.pool, self.facts)
+            games = games.part(0, cols.first_index_from(games.rated_ms, rerating.start_ms))
+            if not len(games.white):
+                break
+            dense = cols.dense_indexes(games.white, games.black)
+            numbers = [number for number in cols.to_lists([dense[0]])[0] if number > 0]
+            counts = dict.fromkeys(states.not_loaded(numbers), 0)
+            states.load(self._starting_players(states, counts, games))
+            states.rate(games, dense, states.places(numbers))
+        rerating.states.convert(states.cols)
+        rerating.states.fitted = states.fitted
 
     def _update_part(self, cols: Columns, games: GamesInOrder, rerating: Rerating, *, more: bool) -> int:
         """Rerate the affected games of a block; return their number."""
@@ -282,7 +311,9 @@ class PoolProjection:
         part = ReratedBlock(
             places, spans, former_rows(self._rows, spans, rerating.stored, None if only is None else own)
         )
-        converged = converged_players(cols, self._rows, rerating, rated, folded, part) if more else {}
+        converged = (
+            converged_players(cols, self._rows, rerating, rated, folded, part) if more and not rerating.is_fit else {}
+        )
         current = side_rows.write_sides(cols, self.pool, self._rows, rated, folded, part.former)
         rerating.note_rated([_marked(row, waits=rerating.states.lists.has_pending_list(row[1])) for row in current])
         if more:
@@ -301,6 +332,10 @@ class PoolProjection:
             cols is FEW and not more and not rerating.touched and all(games.fresh)
         ):  # nothing but new games, as in live use
             return list(range(len(games.white)))
+        if rerating.is_fit:
+            for side in cols.to_lists([games.white, games.black]):
+                rerating.touched.update(side)
+            return cols.int32_column(range(len(games.white)))
         players, white, black = cols.dense_indexes(games.white, games.black)
         numbers = cols.to_lists([players])[0]
         touched = cols.int32_column([int(player in rerating.touched) for player in numbers])
@@ -490,4 +525,5 @@ class PoolProjections:
             # of it may be left there, so one of the others is concerned, too, and with that player the whole run.
             concerned.update(self._book.connection.execute(_WAITS, (number, OPEN)).fetchone() or ())
         blocks = self._book.rated_games_from(pool, start_ms, projection.facts)
-        return projection.update(blocks, checkpoint, start_ms, concerned)
+        earlier = partial(self._book.rated_games_from, pool, BEFORE_ALL_GAMES, projection.facts)
+        return projection.update(blocks, checkpoint, start_ms, concerned, earlier)

@@ -208,6 +208,11 @@ class Rerating:
     current: dict[int, CurrentRow] = attrs.Factory(dict)
     diverged: dict[int, dict[tuple[str, Any], State]] = attrs.Factory(dict)
 
+    @property
+    def is_fit(self) -> bool:
+        """True if a scheme fits all games, so that each one from the start on is rerated."""
+        return self.states.starts.pool.fits_from(self.start_ms)
+
     def note_new_players(self, cols: Columns, games: GamesInOrder) -> None:
         """Note the players of new games."""
         fresh = cols.set_indexes(games.fresh)

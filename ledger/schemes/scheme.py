@@ -290,6 +290,41 @@ def own_work(games: BatchGames) -> Any:
     return games.work[games.place]
 
 
+class PastGames(NamedTuple):
+    """All games that a scheme by fit has rated so far: by *side*, one player's half of a game, and by *node*.
+
+    A node is a player on one list, with the player's games of it; a *chain* has the nodes of a player in order. If a
+    player's state is another one than the fit gave, such as that of a later list, a new chain begins.
+
+    Attributes:
+        count: how many nodes, sides and chains.
+        chain: by player of the present games, the chain and 1; 0: none yet.
+        given: by chain, flat, the player's state as the fit gave it.
+        root: by chain, the first node.
+        last: by chain, the last node.
+        before: by node, the one before it in its chain; -1: none.
+        after: by node, the one after it; -1: none.
+        first: by node, its first side; those of the next node begin where its own end.
+        opponent: by side, the opponent's node.
+        colour: by side, 0 White, 1 Black.
+        score: by side, the player's own score 0, 0.5 or 1.
+        nodes: by node, the numbers of the scheme (``Scheme.node``).
+    """
+
+    count: Any
+    chain: Any
+    given: Any
+    root: Any
+    last: Any
+    before: Any
+    after: Any
+    first: Any
+    opponent: Any
+    colour: Any
+    score: Any
+    nodes: Any
+
+
 @attrs.define
 class NoWork:
     """The work numbers of a scheme that has none."""
@@ -499,6 +534,10 @@ class Scheme:
         passes: kernels ``(player, after, games, when, numbers)`` over one player's games of one batch, called one after
             the other, each for every player of the batch. *player* is as before the batch, brought to it by ``at``, and
             is only read; *games* are ``BatchGames``; the last pass fills *after*.
+        fit: kernel ``(past, fresh, own, after, when, numbers)`` instead of passes: one batch with all games before it.
+            *past* are ``PastGames``, whose nodes from *fresh* on are those of the batch; by place among these, *own*
+            are the players before the batch, brought to it by ``at``, and *after* is to be filled.
+        node: the class of the numbers of a node: a record that only ``fit`` reads and writes.
         in_force: kernel ``(player, day) -> rating``: the rating in force on a day not after that of the state; for a
             scheme that rates from the ratings in force when a tournament began. Its state counts time in days: it stays
             as it is when the pool goes on with other settings. It may keep the ratings of the last three lists
@@ -545,6 +584,8 @@ class Scheme:
     rhythm: Rhythm = Rhythm.GAME
     rate_game: Callable[..., None] | None = None
     passes: tuple[Callable[..., None], ...] = ()
+    fit: Callable[..., None] | None = None
+    node: type = NoWork
     in_force: Callable[..., float] | None = None
     welcomes: Callable[[str, Any], bool] = welcomes_no_guests
     # Without the hash, which a dictionary has not: loops that were compiled are kept by scheme.
@@ -564,7 +605,7 @@ class Scheme:
 
     def __attrs_post_init__(self) -> None:
         """Refuse a scheme without the kernel of its rhythm; ``scheme_faults`` reports its other faults."""
-        if not (self.passes if self.rhythm is not Rhythm.GAME else self.rate_game):
+        if not (self.passes or self.fit if self.rhythm is not Rhythm.GAME else self.rate_game):
             raise ValueError(f"scheme {self.name!r} rates by {self.rhythm.value} and lacks the kernel for it")
 
     @property
@@ -668,7 +709,7 @@ class Scheme:
             error: what it raised.
             name: of the function; by default one of those that rate games.
         """
-        name = name or ("rate_game" if self.rate_game is not None else "a pass")
+        name = name or ("rate_game" if self.rate_game is not None else "fit" if self.fit is not None else "a pass")
         function = getattr(self, name, None) or self.passes[0]
         return ProjectionError(self.name, f"{describe_failure(name, function, error)}; correct the scheme")
 

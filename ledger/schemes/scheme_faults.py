@@ -12,7 +12,7 @@ import attrs
 
 from ledger.runtime.plugin_code import KernelArgument, faults_of_kernel, faults_of_names
 from ledger.runtime.records import is_record, numbers
-from ledger.schemes.scheme import BatchGames, Scheme, When
+from ledger.schemes.scheme import BatchGames, PastGames, Scheme, When
 
 _PLAIN = KernelArgument()
 # They run as Python alone, and are given and return objects.
@@ -60,6 +60,10 @@ def _faults_of_kernels(scheme: Scheme) -> Iterator[str]:
         "listed": {"player": read, "numbers": setting},
         "in_force": {"player": read, "day": _PLAIN},
     }
+    past = KernelArgument(PastGames._fields)
+    shapes["fit"] = {
+        "past": past, "fresh": _PLAIN, "own": _PLAIN, "after": _PLAIN, "when": when, "numbers": setting
+    }  # fmt: skip
     a_pass = {"player": read, "after": written, "games": games, "when": when, "numbers": setting}
     for name, arguments in shapes.items():
         if getattr(scheme, name) is not None:

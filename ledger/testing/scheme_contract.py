@@ -305,9 +305,9 @@ class SchemeContract:
             games = self._games(5)
             whole = engine.rate(FEW, scheme, numbers, games, self._start(numbers), [0] * PLAYERS)
             cut = games.starts[len(games.starts) // 2] if games.starts else GAMES // 2
-            state, counts, parts = self._start(numbers), [0] * PLAYERS, []
+            state, counts, parts, fitted = self._start(numbers), [0] * PLAYERS, [], engine.FittedGames()
             for part in (_part(games, 0, cut), _part(games, cut, GAMES)):
-                parts += engine.rate(FEW, scheme, numbers, part, state, counts).history
+                parts += engine.rate(FEW, scheme, numbers, part, state, counts, fitted).history
             assert bit_patterns(parts) == bit_patterns(whole.history)
 
     def test_expected_scores_lie_in_0_to_1(self) -> None:

@@ -104,6 +104,7 @@ savard: established_k=-1 ordinary_p=1.1 beginning_m=2 score_scale=0 first_games=
 stephenson: initial_rd=0 initial_rd=351 rd_floor=301 c=-1 h=-1 bonus=-1 bonus=101 neighbourhood=-1 neighbourhood=101
 uschess: lower_bound=0 lower_bound=-1 special_games=8.5 special_games=-1 special_cap=99 match_limit=-1
     match_range=-1 bonus_b=-1 declared_games=0.5 special_cap=10001
+whole-history: w2=0 w2=-1 initial=-1 initial_rd=0 listed_rd=1001 advantage=401 sweeps=0 sweeps=1.5 period_months=0
 """
 
 

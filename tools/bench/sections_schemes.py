@@ -19,7 +19,6 @@ from ledger.facts.periods import MONTHLY
 from ledger.ratings import engine
 from ledger.runtime.arith import logistic
 from ledger.runtime.columns import MANY
-from ledger.runtime.kernels import compile_kernel
 from ledger.runtime.lazy import np
 from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme, state
@@ -107,15 +106,12 @@ def rating_run(games: engine.RateableGames, scheme: Scheme, numbers: Any, declar
     start, sides = beginning(games, scheme, numbers, declared), 2 * len(games.white)
     players = len(start) // len(scheme.state)
     history, before, expected = np.empty(sides * len(scheme.state)), np.empty(sides), np.empty(sides)
-    n, loop = np.empty(sides, np.int32), compile_kernel(engine.rating_loop(scheme))
-    room: Any = engine.blank_records(MANY, scheme.player, 2)
-    if scheme.rhythm is not Rhythm.GAME:
-        room = engine.workspace(MANY, scheme, players, 2 * MANY.longest_gap(games.starts))
+    n, loop = np.empty(sides, np.int32), engine.rating_loop(scheme)
 
     def run() -> Any:
         state = start.copy()
         kept = engine.SideRatings(history, n, before, expected, np.zeros(players, np.int32))
-        loop(games, engine.records(MANY, scheme.player, state), room, kept, numbers)
+        engine.run_loop(MANY, scheme, loop, numbers, games, state, players, kept)
         return state
 
     return run

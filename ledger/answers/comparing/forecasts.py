@@ -108,13 +108,23 @@ def predict_and_rate(cols: Columns, scheme: Scheme, numbers: Any, games: Rateabl
     return kept._replace(final=final_ratings(cols, scheme, numbers, games, state))
 
 
-def predict_games(cols: Columns, scheme: Scheme, numbers: Any, games: RateableGames, state: Column) -> Predictions:
-    """Predict and rate games, and leave the players' states as after their last games; ``final`` is empty."""
+def predict_games(
+    cols: Columns,
+    scheme: Scheme,
+    numbers: Any,
+    games: RateableGames,
+    state: Column,
+    fitted: engine.FittedGames | None = None,
+) -> Predictions:
+    """Predict and rate games, and leave the players' states as after their last games; ``final`` is empty.
+
+    *fitted* are the games before, for a scheme by fit.
+    """
     count, players = len(games.white), len(state) // len(scheme.state)
     kept = Predictions(
         cols.unfilled_floats(count), cols.zeros(count), cols.unfilled_floats(2 * count), cols.unfilled_floats(0)
     )
-    engine.run_loop(cols, scheme, prediction_loop(scheme), numbers, games, state, players, kept)
+    engine.run_loop(cols, scheme, prediction_loop(scheme), numbers, games, state, players, kept, fitted)
     return kept
 
 

@@ -252,9 +252,10 @@ def alone(actual: Pool, candidate: Candidate) -> Pool:
 
 
 def batch_rule(candidate: Candidate) -> object:
-    """Return the settings that decide which games are rated together, and so the order of all."""
+    """Return what decides which games are rated together, and so the order of all, and how columns are held."""
     scheme = candidate.scheme
-    return scheme.calendar(candidate.numbers) if scheme.rhythm is Rhythm.PERIOD else scheme.rhythm
+    rhythm = scheme.calendar(candidate.numbers) if scheme.rhythm is Rhythm.PERIOD else scheme.rhythm
+    return rhythm, scheme.fit is None
 
 
 class GameSequence(NamedTuple):
@@ -308,7 +309,7 @@ def _order(
     starts = list(zip(games.players.tolist(), sequence.first_ms, strict=True)) if lists.any_player_has_lists else ()
     later = {player for player, first_ms in starts if lists.has_list_after(player, first_ms)}
     # Few games are rated in less time than their kernel is compiled.
-    few = len(places) * runs < engine.COMPILE_FROM
+    few = len(places) * runs < engine.compile_from(pool.schemes)
     segments = []
     for begin, end in pairwise([0, *_cuts(lists, games.players, columns), len(places)]):
         part = [column[begin:end] for column in columns]
@@ -448,11 +449,11 @@ def columns_of(order: RatingOrder) -> Columns:
 
 def predict_segments(candidate: Candidate, order: RatingOrder, start: Column) -> tuple[list[Predictions], Column]:
     """Return the predictions of each segment, and the states after all games and lists; *start* is left as it is."""
-    cols, state = columns_of(order), start.copy()
+    cols, state, fitted = columns_of(order), start.copy(), engine.FittedGames()
     parts = []
     for segment in order.segments:
         _relist(cols, order.pool, state, segment.listed)
-        parts.append(predict_games(cols, candidate.scheme, candidate.numbers, segment.rateable, state))
+        parts.append(predict_games(cols, candidate.scheme, candidate.numbers, segment.rateable, state, fitted))
     _relist(cols, order.pool, state, order.listed)
     return parts, state
 
