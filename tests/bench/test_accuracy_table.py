@@ -50,5 +50,5 @@ def test_the_systems_that_were_published_come_first_and_are_nearly_as_good_as_pu
     published = {system.name: system.published for system in systems() if system.published is not None}
     figures = snapshots.items(ACCURACY)
     assert [system.name for system in systems()][: len(published)] == list(published)
-    for name, theirs in published.items():
-        assert BY_NAME["accuracy-published"].judged(figures[name]["log_loss"] / theirs) == AT_LEAST
+    for name, loss in published.items():
+        assert BY_NAME["accuracy-published"].judged(figures[name]["log_loss"] / loss) == AT_LEAST

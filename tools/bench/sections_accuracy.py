@@ -188,5 +188,5 @@ def accuracy(run: Run) -> Iterator[Line]:
             what = f"{name}, log-loss × 100: {error.log_loss:.2f} ({between(error.interval)}), {excess}"
             yield line("accuracy", where, (fide.log_loss + error.excess) / 100.0, fide.log_loss / 100.0, what=what)
             if system.published is not None:
-                ours, theirs = error.log_loss / 100.0, system.published / 100.0
-                yield line("accuracy-published", where, ours, theirs, what=f"{name}, rebuilt", games=games)
+                figures_of_both = error.log_loss / 100.0, system.published / 100.0
+                yield line("accuracy-published", where, *figures_of_both, what=f"{name}, rebuilt", games=games)
