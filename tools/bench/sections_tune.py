@@ -6,15 +6,16 @@ import time
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
-from ledger.answers.comparing.comparison import compare
+from ledger.answers.comparing.comparison import Comparison, compare
 from ledger.answers.comparing.replaying import candidate
 from ledger.answers.comparing.study import CURRENT, NO_DIFFERENCE, Study, tune
 from ledger.ledger import Ledger
 
 from .. import output
 from .datasets import Run, write_club
-from .measuring import Figure, compared, cost_of
+from .measuring import Figure, both_lines, cost_of, in_turns
 from .ours import take_csv
 from .table import Line, line
 
@@ -47,10 +48,15 @@ def _trials(run: Run) -> Iterator[Line]:
             trials = len(studies[0].trials)  # a search that is at its end tries no more
             return Figure(cost.clock / trials, cost.cpu / trials)
 
-        def comparison() -> Figure:
-            return cost_of(partial(compare, ledger, [candidate(SCHEME)], timer=time.thread_time))
+        def comparison() -> tuple[Figure, float]:
+            made: list[Comparison] = []
+            cost = cost_of(lambda: made.append(compare(ledger, [candidate(SCHEME)], timer=time.thread_time)))
+            return cost, made[0].schemes[0].seconds
 
-        yield from compared("tune-trial", run.real.name, one_trial, comparison, run.rounds)
+        measured: dict[str, Any] = in_turns({"trial": one_trial, "compare": comparison}, run.rounds)
+        costs, seconds = zip(*measured["compare"], strict=True)
+        yield from both_lines("tune-trial", run.real.name, measured["trial"], costs)
+        yield line("tune-replay", run.real.name, [cost.cpu for cost in measured["trial"]], seconds)
 
 
 def _study(seed: int, adopted: str, folder: Path) -> Study:
