@@ -46,6 +46,7 @@ from ledger.recording.findings import ReportCheck
 from ledger.recording.game_columns import blocks_of
 from ledger.recording.game_import import GameBlock, GameImport, ImportReport
 from ledger.recording.game_rows import GameRows
+from ledger.recording.import_space import require_import_space
 from ledger.recording.pool_choice import PoolChoice
 from ledger.recording.recorder import STRANGERS_NAMED, Refused, Submission
 from ledger.registering.registry import NewPlayer, Registry
@@ -514,6 +515,7 @@ class Ledger(OpenLedger):
         accept: Collection[str] = (),
         actor: str = "import",
         token: str | None = None,
+        despite_disk: bool = False,
     ) -> ImportReport:
         """Record the games of a file, as the command ``import`` does; the report has the faults of file and games.
 
@@ -529,10 +531,12 @@ class Ledger(OpenLedger):
             accept: the codes of warnings about a tournament report that do not stop it.
             actor: who imports.
             token: authenticates the actor, if the role of a recorder is assigned.
+            despite_disk: import though the disk seems to be too small for its games.
 
         Raises:
             MalformedError: no such format, encoding or warning.
-            StorageError: the file cannot be read or holds no games; or as of ``import_games``.
+            StorageError: the file cannot be read or holds no games, or the disk lacks the space; or as of
+                ``import_games``.
             RejectedError: this machine's clock is behind the journal, or for want of a token.
         """
         if fmt is not None and fmt not in files.FORMATS:
@@ -546,6 +550,11 @@ class Ledger(OpenLedger):
             if fmt is None and (kind := files.foreign_kind(source.first)):
                 raise StorageError(str(path), f"is {kind}")
             fmt = fmt or files.detect_format(source.first)
+            if not despite_disk and sheet is None:
+                without_moves = said is not None and said.without_moves
+                require_import_space(
+                    self.journal, self.views, [path], fmt=fmt, encoding=name, strict=strict, without_moves=without_moves
+                )
             report = self.import_games(
                 formats.read_game_frames(source, fmt, self.hints_for(said, choice, accept)),
                 choice=choice,

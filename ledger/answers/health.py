@@ -5,7 +5,6 @@ Backups and audits leave their marks outside the ledger; the caller gives what i
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Sequence
 from typing import Literal, TypeVar
 
@@ -18,6 +17,7 @@ from ledger.facts.instants import instant_end_ms, instant_text
 from ledger.facts.json_schemas import documented
 from ledger.handle import OpenLedger
 from ledger.publishing.publications import Publications
+from ledger.ratings.disk_space import disk_of
 
 Part = Literal["ledger", "checkpoint", "names", "views", "disk", "list", "backup", "audit"]
 Answer = TypeVar("Answer")
@@ -116,7 +116,7 @@ def ledger_health(
     if behind:
         words = "1 entry" if behind == 1 else f"{behind:,} entries"
         findings.add("views", f"the views lack {words}; the next command that reads adds them")
-    disk = findings.look("disk", lambda: shutil.disk_usage(ledger.path.parent))
+    disk = findings.look("disk", lambda: disk_of(ledger.path.parent))
     if disk and disk.free < min_free_gb * _GB:
         findings.add("disk", f"{disk.free / _GB:.1f} GB of the disk are free, less than {min_free_gb}")
     due = findings.look("list", lambda: _due_lists(ledger, now_ms - list_hours * HOUR_MS)) if position else None

@@ -131,7 +131,8 @@ def audit(
         lists: calculate each published list again, from the entries that it follows from.
 
     Raises:
-        StorageError: the journal is missing, locked, or may not be read.
+        StorageError: the journal is missing, locked, or may not be read; or the disk lacks the space to rebuild the
+            views.
     """
     with ExitStack() as stack:
         work = _Audit(Path(path), stack, progress)
@@ -139,6 +140,7 @@ def audit(
             work.journal(since, None)
             work.leave_out("names, texts and derived rows", "the journal alone was asked for")
         else:
+            rebuilt_views.require_temporary_space(sidecar(path, "views"))
             current = work.current_views()
             work.journal(since, current)
             work.names()

@@ -33,6 +33,7 @@ from ledger.journal.stored_tree import Edge
 from ledger.players.people import People
 from ledger.players.sqlite_people import SqlitePeople
 from ledger.ratings import queries, views_file
+from ledger.ratings.disk_space import SpaceNeed, require_space
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.installed_projectors import BUILT_IN, installed_projectors
 from ledger.ratings.projectors.history import HISTORY
@@ -160,6 +161,20 @@ def position_falsehoods(current: CurrentViews, size: int, roots: Mapping[int, by
 
 
 # -- everything derived, in a temporary file ---------------------------------------------------------------------
+
+
+def require_temporary_space(views: Path) -> None:
+    """Refuse an audit before it begins if views as large as the present ones find no space in the temporary folder.
+
+    Nothing in the files is trusted yet, and of absent views the size is unknown: then the rebuild itself refuses.
+
+    Raises:
+        StorageError: they do not.
+    """
+    if views.is_file():
+        remedy = "free some space there, or name a folder on another disk by TMPDIR"
+        need = SpaceNeed(Path(tempfile.gettempdir()), views.stat().st_size, remedy)
+        require_space("an audit, which rebuilds the views in a temporary folder,", [need])
 
 
 @contextmanager

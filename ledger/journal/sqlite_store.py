@@ -114,6 +114,10 @@ class SqliteJournal(StoredTree):
         connection.close()
         return cls(path)
 
+    def has_present_layout(self) -> bool:
+        """Return whether the file has the layout of this release."""
+        return self._layout() == LAYOUT
+
     def upgrade(self, advance: Callable[[int, int], None]) -> bool:
         """Bring a file of release 0.1.0 to the present layout; return False if it has that already.
 
@@ -123,7 +127,7 @@ class SqliteJournal(StoredTree):
             advance: called with the number of entries that were copied, and that of all.
         """
         with self.writing() as writer:
-            if self._layout() == LAYOUT:
+            if self.has_present_layout():
                 return False
             run_script(self._connection, _UNGUARDED + "DROP TRIGGER journal_never_updates;")
             run_script(self._connection, "DROP TRIGGER journal_never_deletes; ALTER TABLE journal RENAME TO entries;")

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 
 from ledger.errors import LedgerError, ReadModelError, StorageError
 from ledger.journal import Journal
-from ledger.ratings import read_models, views_file
+from ledger.ratings import disk_space, read_models, views_file
 from ledger.ratings.projectors import tournament_performance
 from ledger.ratings.read_models import InstalledProjectors
 from ledger.ratings.view_builds import Build
@@ -58,7 +58,16 @@ class BuildFiles:
             leftover.unlink()
 
     def make(self, journal: Journal, installed: InstalledProjectors, until: int, progress: Progress) -> None:
-        """Build the views up to entry *until*, without a projector that fails."""
+        """Build the views up to entry *until*, without a projector that fails.
+
+        Raises:
+            StorageError: the disk lacks the space; nothing was begun.
+        """
+        if until:
+            size = disk_space.build_bytes(self._size_of(journal, until), self.path)
+            begun = self._building.stat().st_size if self._building.exists() else 0
+            need = disk_space.SpaceNeed(self.path, size - begun)
+            disk_space.require_space("a build of the views", [need])
         journal.ensure_durable()
         while True:
             former = self.former_read_models()
@@ -74,21 +83,34 @@ class BuildFiles:
             else:
                 return
 
+    def _size_of(self, journal: Journal, until: int) -> float:
+        with self._present() as connection:
+            return disk_space.views_bytes(journal, until, connection)
+
+    @contextmanager
+    def _present(self) -> Iterator[sqlite.FileConnection | None]:
+        """Yield a connection to the present views; None if there are none, or they cannot be opened."""
+        connection = None
+        if self.path.exists():
+            # a mere reader of a file with a log leaves files of its log behind
+            with suppress(LedgerError):
+                connection = sqlite.connect(self.path, read_only=not os.access(self.path, os.W_OK))
+        try:
+            yield connection
+        finally:
+            if connection is not None:
+                connection.close()
+
     def put_in_place(self) -> None:
         """Replace the views, which this process has closed, by the complete build."""
         views_file.replace_views(self._building, self.path)
 
     def former_read_models(self) -> set[str]:
         """Return the names of the read models that the present views have or had, whatever their layout."""
-        if not self.path.exists():
-            return set()
-        # a mere reader of a file with a log leaves files of its log behind
-        read_only = not os.access(self.path, os.W_OK)
-        try:
-            with closing(sqlite.connect(self.path, read_only=read_only)) as connection:
+        with self._present() as connection, suppress(LedgerError):  # damaged, or of an unknown layout
+            if connection is not None:
                 # The last one was a table up to layout 8; it is worked out when it is asked for now.
                 names = set(views_file.stored_projectors(connection)) - {tournament_performance.NAME}
                 tells = "SELECT 1 FROM sqlite_master WHERE name = 'left_behind'"  # not before layout 9
                 return names | (read_models.stale_tables(connection) if connection.execute(tells).fetchone() else set())
-        except LedgerError:  # damaged, or of an unknown layout
-            return set()
+        return set()

@@ -21,7 +21,7 @@ from ledger.book.stored_pools import stored_pools
 from ledger.book.timeline import Pool
 from ledger.errors import CorruptError, ReadModelError, StorageError, one_line
 from ledger.journal import Journal
-from ledger.ratings import read_models, views_file
+from ledger.ratings import disk_space, read_models, views_file
 from ledger.ratings.build_files import BuildFiles
 from ledger.ratings.fact_projector import ReadModel
 from ledger.ratings.live_book import LiveBook
@@ -331,6 +331,15 @@ class Views:
         with builds.exclusive():
             builds.discard()
             self._build(builds, progress, until)
+
+    def space_for(self, entries: int) -> disk_space.SpaceNeed:
+        """Return the space that the views take until so many further entries are in them."""
+        done, size = self.position(), self.journal.size() + entries
+        if _is_far_behind(done, size):
+            present = self.connection if done else None
+            built = disk_space.views_bytes(self.journal, size - entries, present) + disk_space.VIEWS_BYTES * entries
+            return disk_space.SpaceNeed(self.path, disk_space.build_bytes(built, self.path))
+        return disk_space.SpaceNeed(self.path, disk_space.fold_bytes(size - done, self.path))
 
     def _refuse_within_snapshot(self) -> None:
         self.dry_runs.refuse_within(self.path)

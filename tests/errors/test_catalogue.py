@@ -24,7 +24,7 @@ from ledger.facts.codec import assemble, decode
 from ledger.facts.events import Event, GameRecorded
 from ledger.journal import rules
 from ledger.ledger import Ledger
-from ledger.ratings import dry_runs, installed_projectors
+from ledger.ratings import disk_space, dry_runs, installed_projectors, views
 from ledger.ratings.fact_projector import FactProjector, FactRows, declare_facts, key_column
 from ledger.ratings.projectors.history import HISTORY
 from ledger.runtime import plugins
@@ -276,6 +276,14 @@ def list_that_looks_wrong(scene: ClubOfTwo) -> None:
     scene.ledger.publications.publish("2026-11-20", actor="eve")
 
 
+def too_little_disk(scene: ClubOfTwo) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(disk_space, "disk_of", lambda _: disk_space.Disk(10**12, 10**6))
+        patch.setattr(views, "FEW_ENTRIES", 0)  # so that a club of two is built as a large one is
+        scene.ledger.append_many(game_recorded(f"x{i}") for i in range(3_000))
+        scene.ledger.rebuild()
+
+
 CATALOGUE: dict[str, Provoke] = {
     **{rule: break_rule(rule) for rule in CASES},
     **TOKEN_REFUSALS,
@@ -321,6 +329,7 @@ CATALOGUE: dict[str, Provoke] = {
     "malformed-actor": lambda scene: scene.ledger.append(game_recorded("r2"), actor="eve\n"),
     "storage-closed": closed,
     "storage-other-thread": in_another_thread,
+    "storage-too-little-disk": too_little_disk,
     "storage-no-views-yet": lambda scene: scene.ledger.views.connection,
     "malformed-outcome": lambda _: game_recorded("r2", outcome="won"),
     "malformed-registrations": lambda scene: scene.ledger.register_many([("id:3", "Cleo"), ("fide:x", "Dan\n")]),

@@ -20,7 +20,14 @@ import attrs
 import click
 
 from .. import output, running
-from . import sections_accuracy, sections_checker, sections_postgres, sections_schemes, sections_tune
+from . import (
+    sections_accuracy,
+    sections_checker,
+    sections_growth,
+    sections_postgres,
+    sections_schemes,
+    sections_tune,
+)
 from . import sections_ledgers as ledgers
 from . import sections_live as live
 from . import sections_serve as serve
@@ -35,8 +42,9 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
     "accuracy": sections_accuracy.accuracy, "tune": sections_tune.tuning, "import": ledgers.imports,
     "players": ledgers.players, "build": ledgers.build, "early": ledgers.early, "scheme-builds": ledgers.scheme_builds,
     "audit": ledgers.audit, "stored": ledgers.stored, "late": live.late, "corrections": live.corrections,
-    "few": live.few, "live": live.live, "crosstable": ledgers.crosstable, "ranking": ledgers.ranking,
-    "search": ledgers.search, "export": ledgers.export, "pgn": ledgers.pgn, "graph": ledgers.graph,
+    "growth": sections_growth.growth, "few": live.few, "live": live.live, "crosstable": ledgers.crosstable,
+    "ranking": ledgers.ranking, "search": ledgers.search, "export": ledgers.export, "pgn": ledgers.pgn,
+    "graph": ledgers.graph,
     "listeners": serve.listeners, "start": live.start, "serve": serve.serve, "write": serve.write,
     "checker": sections_checker.checker, "postgres": sections_postgres.postgres,
 }  # fmt: skip
@@ -47,6 +55,7 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
 @click.option("--size", default="usual", show_default=True, type=click.Choice(list(SIZES)), help="What is measured.")
 @click.option("--quick", "size", flag_value="quick", help="The same as --size quick.")
 @click.option("--games", multiple=True, type=click.IntRange(4), help="Made-up sets of so many games; repeatable.")
+@click.option("--with-moves", "has_moves", is_flag=True, help="With growth: a third of the games has moves.")
 @click.option("--rounds", default=1, show_default=True, type=click.IntRange(1), help="Rounds; short works take more.")
 @click.option("--data", default=DATA, type=click.Path(path_type=Path), help="Folder of real games; made up if absent.")
 @click.option("--folder", type=click.Path(path_type=Path, exists=True), help="For files (10 M games: 30 GB).")
@@ -54,8 +63,8 @@ MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
 @click.option("--write", "file", type=click.Path(path_type=Path, dir_okay=False), help="Keep the figures in this file.")
 @click.option("--beside", is_flag=True, help="With --write: sections of the file that are not measured now stay.")
 def main(
-    sections: tuple[str, ...], size: str, games: tuple[int, ...], rounds: int, data: Path, folder: Path | None,
-    json_lines: bool, file: Path | None, beside: bool,
+    sections: tuple[str, ...], size: str, games: tuple[int, ...], has_moves: bool, rounds: int, data: Path,
+    folder: Path | None, json_lines: bool, file: Path | None, beside: bool,
 ) -> None:  # fmt: skip
     """Print every figure of ours next to its rival's, measured in this run, and their quotient.
 
@@ -80,7 +89,7 @@ def main(
     for package in PACKAGES:  # as an installation does; otherwise each start of ours may compile what was edited
         compileall.compile_dir(package, quiet=2)
     with tempfile.TemporaryDirectory(prefix="ledger-bench-", dir=folder) as made:
-        run = Run(measure, rounds, data, Path(made))
+        run = Run(measure, rounds, data, Path(made), has_moves)
         for name in wanted:
             section = measured[name] = Section()
             section.seconds, section.cpu = cost_of(partial(_measure, name, run, section))

@@ -30,6 +30,7 @@ from .measuring import Worked, in_a_process
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+    from polars import DataFrame, Expr
 
 Columns = dict[str, "npt.NDArray[Any]"]
 WORKS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("works.toml").read_text("utf-8"))
@@ -50,7 +51,12 @@ def projected_of(events: int) -> int:
 
 
 def make_games(count: int, players: int, seed: int) -> Columns:
-    """Make up ``count`` games of exactly ``players`` players over 15 years: the same for the same seed.
+    """Make up ``count`` games of exactly ``players`` players over 15 years: the same for the same seed."""
+    return next(game_blocks(count, players, seed, count))
+
+
+def game_blocks(count: int, players: int, seed: int, rows: int) -> Iterator[Columns]:
+    """Make up games as ``make_games`` does, and yield them in blocks of so many: the same for the same blocks.
 
     Player i joins with White in game ``i * count / players``, so new players never stop coming and the early ones play
     most. Activity is log-normal (a tenth of the players plays more than half of the games), skill has a deviation of
@@ -60,11 +66,21 @@ def make_games(count: int, players: int, seed: int) -> Columns:
     if not 2 <= players <= count:
         raise ValueError(f"players must be from 2 to the number of games, got {players} for {count} games")
     rng = np.random.default_rng(seed)
-    skill = rng.normal(0.0, 200.0, players)
-    seconds = np.sort(rng.integers(FIRST_SECOND, FIRST_SECOND + SECONDS, count))
+    skill, activity = rng.normal(0.0, 200.0, players), np.cumsum(np.exp(rng.normal(0.0, 1.2, players)))
+    for first in range(0, count, rows):
+        yield _block(rng, np.arange(first, min(first + rows, count)), count, skill, activity)
+
+
+def _block(
+    rng: np.random.Generator, index: npt.NDArray[Any], games: int, skill: npt.NDArray[Any], activity: npt.NDArray[Any]
+) -> Columns:
+    """Make up the games of these places among so many."""
+    count = len(index)
+    begin, end = (FIRST_SECOND + SECONDS * place // games for place in (int(index[0]), int(index[-1]) + 1))
+    seconds = np.sort(rng.integers(begin, end, count))
     tied = 1 + np.flatnonzero(rng.random(count - 1, np.float32) < 0.02)
     seconds[tied] = seconds[tied - 1]
-    white, black = _pairings(rng, count, np.cumsum(np.exp(rng.normal(0.0, 1.2, players))))
+    white, black = _pairings(rng, index, games, activity)
     expected = 1.0 / (1.0 + np.power(10.0, (skill[white] - skill[black] + 30.0) / -400.0))
     draw, chance = expected * (1.0 - expected), rng.random(count)  # the chance of a draw: a quarter between equals
     win = expected - draw / 2
@@ -79,13 +95,16 @@ def make_games(count: int, players: int, seed: int) -> Columns:
     return {name: column.astype(small.get(name)) for name, column in columns.items()} | {"ended_at": seconds * 1000}
 
 
-def _pairings(rng: np.random.Generator, count: int, activity: npt.NDArray[Any]) -> tuple[Any, Any]:
+def _pairings(
+    rng: np.random.Generator, index: npt.NDArray[Any], games: int, activity: npt.NDArray[Any]
+) -> tuple[Any, Any]:
     """Draw two different players for each game from those who have joined by then, by their activity."""
-    players, index = len(activity), np.arange(count)
-    newest = index * players // count
+    players = len(activity)
+    newest = index * players // games
     joined = np.maximum(newest + 1, 2)
-    white, black = (np.searchsorted(activity, rng.random(count) * activity[joined - 1], side="right") for _ in "wb")
-    joins = (index - 1) * players // count != newest
+    chances = (rng.random(len(index)) * activity[joined - 1] for _ in "wb")
+    white, black = (np.searchsorted(activity, chance, side="right") for chance in chances)
+    joins = (index - 1) * players // games != newest
     white[joins] = newest[joins]
     np.minimum(white, joined - 1, out=white)
     np.minimum(black, joined - 1, out=black)
@@ -95,7 +114,12 @@ def _pairings(rng: np.random.Generator, count: int, activity: npt.NDArray[Any]) 
 
 
 def write_csv(columns: Columns, path: Path) -> None:
-    """Write ``key,white,black,result,termination,half_moves,ended_at``.
+    """Write ``key,white,black,result,termination,half_moves,ended_at``."""
+    game_rows(columns).write_csv(path)
+
+
+def game_rows(columns: Columns, key: Expr | None = None, **more: Expr) -> DataFrame:
+    """Return the rows of a CSV file, with more columns at the end; without a *key* games are numbered.
 
     The columns carry no termination but mate: of the other decided games every third is said to be lost on time.
     """
@@ -104,14 +128,15 @@ def write_csv(columns: Columns, path: Path) -> None:
         .then(pl.lit("agreement")).when(pl.col("ended_at") // 1000 % 3 == 0).then(pl.lit("time"))
         .otherwise(pl.lit("resignation"))
     )  # fmt: skip
-    pl.DataFrame(columns).select(
-        key=pl.format("g{}", pl.int_range(1, pl.len() + 1).cast(pl.String).str.zfill(8)),
+    return pl.DataFrame(columns).select(
+        key=pl.format("g{}", pl.int_range(1, pl.len() + 1).cast(pl.String).str.zfill(8)) if key is None else key,
         **{side: pl.format("p{}", pl.col(side).cast(pl.String).str.zfill(6)) for side in ("white", "black")},
         result=pl.col("score").replace_strict(RESULTS, return_dtype=pl.String),
         termination=termination,
         half_moves=pl.col("half_moves"),
         ended_at=pl.col("ended_at").cast(pl.Datetime("ms")).dt.strftime("%Y-%m-%dT%H:%M:%SZ"),
-    ).write_csv(path)
+        **more,
+    )
 
 
 def write_tournaments(path: Path, count: int) -> None:
@@ -261,6 +286,7 @@ class Run:
     rounds: int
     data: Path
     folder: Path
+    has_moves: bool = False  # games whose growth is measured, or some of them
 
     @property
     def short(self) -> int:
@@ -330,8 +356,14 @@ def tail_ms(number: Any) -> Any:
 
 
 def _ending(games: int, length: int, players: int) -> Columns:
+    head, tail = ending_blocks(games, length, players, games)
+    return {name: np.concatenate([head[name], tail[name]]) for name in head}
+
+
+def ending_blocks(games: int, length: int, players: int, rows: int) -> Iterator[Columns]:
+    """Yield games in blocks of so many, and at last the common end of that length, of so many players."""
     beginning = games - length
-    head = make_games(beginning, min(beginning, max(players, beginning // GAMES_A_PLAYER)), 1)
+    yield from game_blocks(beginning, min(beginning, max(players, beginning // GAMES_A_PLAYER)), 1, rows)
     tail = make_games(length, min(players, length), 2)
     tail["ended_at"] = tail_ms(np.arange(length))
-    return {name: np.concatenate([head[name], tail[name]]) for name in head}
+    yield tail

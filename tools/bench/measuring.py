@@ -114,10 +114,17 @@ SAYS_WITHIN = 60.0  # seconds
 
 
 class Worked(NamedTuple):
-    """The cost of work in a process of its own, by part, and the peak of all its processes in GiB; 0 if unknown."""
+    """Work in a process of its own.
+
+    Attributes:
+        costs: what it cost, by part or by round.
+        peak: the peak memory of all its processes in GiB; 0 if unknown.
+        written: the bytes that it sent to a disk; 0 if unknown, or if the disk is in memory.
+    """
 
     costs: list[Figure]
     peak: float = 0.0
+    written: int = 0
 
 
 def memory_of(pid: int | str = "self", field: str = "VmHWM") -> int:
@@ -125,6 +132,14 @@ def memory_of(pid: int | str = "self", field: str = "VmHWM") -> int:
     with suppress(OSError):
         rows = (PROC / str(pid) / "status").read_text("utf-8").splitlines()
         return next((int(row.split()[1]) * 1024 for row in rows if row.startswith(f"{field}:")), 0)
+    return 0
+
+
+def bytes_written() -> int:
+    """Return the bytes that this process has sent to a disk so far; 0 if unknown."""
+    with suppress(OSError):
+        rows = (PROC / "self" / "io").read_text("utf-8").splitlines()
+        return next((int(row.split()[1]) for row in rows if row.startswith("write_bytes:")), 0)
     return 0
 
 
@@ -178,7 +193,7 @@ def in_a_process(work: str, *arguments: str | Path | int) -> Worked:
     worked = orjson.loads(printed)
     own, *others = peaks or [0]  # its own word at its end is exact; of its descendants there is the last look
     peak = (max(worked["peak"], own) + sum(others)) / GIB if TELLS else 0.0
-    return Worked([Figure(*cost) for cost in worked["costs"]], peak)
+    return Worked([Figure(*cost) for cost in worked["costs"]], peak, worked["written"])
 
 
 class Started(NamedTuple):

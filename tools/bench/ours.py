@@ -10,13 +10,16 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
+from ledger.audit.audit import Verdict, audit
 from ledger.book import tables
 from ledger.book.game_book_columns import decode_bodies
 from ledger.facts import periods
-from ledger.facts.events import GameRecorded
+from ledger.facts.changes import Change
+from ledger.facts.events import Decision, GameRecorded
 from ledger.facts.instants import instant_text
 from ledger.facts.periods import DAY_MS, MONTHLY
 from ledger.facts.words import Outcome, Termination
@@ -33,8 +36,8 @@ from ledger.schemes import chessworld
 from ledger.schemes.scheme import Newcomer, Rhythm, Scheme
 
 from .. import output
-from .datasets import PROJECTED_BEFORE, Columns
-from .measuring import FREE, Figure, cost_of, memory_of
+from .datasets import PROJECTED_BEFORE, TAIL_MS, Columns
+from .measuring import FREE, Figure, bytes_written, cost_of, memory_of
 
 FIRST_MS = 1_262_304_000_000  # 2010-01-01: when live games begin
 SCHEMA = "club"  # of a journal on a server
@@ -66,6 +69,27 @@ def game(key: str, players: tuple[int, int], ended_ms: int, outcome: Outcome = O
 def record_late(ledger: Ledger, late: GameRecorded) -> Figure:
     """Record a game that ended long ago, and rate it and all later ones."""
     return cost_of(lambda: (ledger.append(late), ledger.catch_up()))
+
+
+def corrected(ledger: Ledger, ended_ms: int) -> Callable[[], tuple[Figure, Figure]]:
+    """Prepare to correct a game to and fro: seconds of the preview, and of the correction until all is rated."""
+    query = "SELECT key, outcome FROM games WHERE pool = 1 AND rated_ms = ? AND reason IS NULL"
+    key, outcome = ledger.views.connection.execute(query, (ended_ms,)).fetchone()
+    outcomes, turns = ("white", "black") if outcome == "black" else ("black", "white"), count()
+
+    def correct() -> tuple[Figure, Figure]:
+        facts = {"outcome": outcomes[next(turns) % 2]}
+        change = partial(ledger.corrections.drafts.replace, f"game:{key}", facts)
+        return cost_of(lambda: ledger.preview([change()])), cost_of(lambda: approve(ledger, change()))
+
+    return correct
+
+
+def approve(ledger: Ledger, change: Change) -> None:
+    """Propose a change and approve it, and rate what it changes."""
+    number = ledger.propose([change], reason="measured", by="eve").proposal
+    ledger.decide(number, Decision.APPROVED, by="adam")
+    ledger.catch_up()
 
 
 def _registered(ledger: Ledger) -> list[int]:
@@ -206,8 +230,43 @@ def _make_read_model_late(path: Path) -> list[Figure]:
         return [cost_of(lambda: (ledger.policies.set("read-models", {"streaks": True}), ledger.catch_up()))]
 
 
+def _import_file(path: Path, file: str) -> list[Figure]:
+    """Import a file into a new ledger, and build no views."""
+    Ledger.create(path).close()
+    with Ledger.open(path, projectors=()) as ledger:
+        return [cost_of(partial(ledger.import_file, file))]
+
+
+def _audit(path: Path) -> list[Figure]:
+    """Audit a ledger, which must be true."""
+    verdicts: list[Verdict] = []
+    cost = cost_of(lambda: verdicts.append(audit(path)))
+    if verdicts[0].falsehoods:
+        raise ValueError(f"{path} is not true: {verdicts[0].falsehoods[0]}")
+    return [cost]
+
+
+def _record_late_games(path: Path, ended_ms: str, rounds: str) -> list[Figure]:
+    """Record games that ended then; the first one warms up."""
+    with Ledger.open(path) as ledger:
+        pair = (ledger.player("name:p000000").player, ledger.player("name:p000001").player)
+        before = int(ended_ms) - TAIL_MS // 2
+        return [record_late(ledger, game(f"late-{each}", pair, before + each)) for each in range(int(rounds) + 1)][1:]
+
+
+def _correct(path: Path, ended_ms: str, rounds: str) -> list[Figure]:
+    """Correct the game that ended then to and fro; the first correction warms up."""
+    with Ledger.open(path) as ledger:
+        correct = corrected(ledger, int(ended_ms))
+        return [correct()[1] for _ in range(int(rounds) + 1)][1:]
+
+
 WORKS: Mapping[str, Callable[..., list[Figure]]] = {
     "import": _import,
+    "import-file": _import_file,
+    "audit": _audit,
+    "late": _record_late_games,
+    "correction": _correct,
     "build": lambda path: [first_build(path)],
     "build-history": lambda path: [first_build(path, ())],
     "build-without-player-indexes": _build_without_player_indexes,
@@ -217,4 +276,4 @@ WORKS: Mapping[str, Callable[..., list[Figure]]] = {
 
 if __name__ == "__main__":
     costs = WORKS[sys.argv[1]](Path(sys.argv[2]), *sys.argv[3:])
-    output.write([{"costs": costs, "peak": memory_of()}], "nl")
+    output.write([{"costs": costs, "peak": memory_of(), "written": bytes_written()}], "nl")

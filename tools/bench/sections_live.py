@@ -13,8 +13,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from ledger.facts.changes import AnnulmentScope, Change
-from ledger.facts.events import Decision
+from ledger.facts.changes import AnnulmentScope
 from ledger.ledger import Ledger
 from ledger.runtime import sqlite
 
@@ -97,7 +96,7 @@ def corrections(run: Run) -> Iterator[Line]:
     with ExitStack() as stack:
         ledgers = {data.name: stack.enter_context(data.open()) for data in run.sets}
         for back in [back for back in GAMES_BACK if back <= tail]:
-            works = {name: _corrected(ledger, tail_ms(tail - back)) for name, ledger in ledgers.items()}
+            works = {name: ours.corrected(ledger, tail_ms(tail - back)) for name, ledger in ledgers.items()}
             pairs, what = in_turns(works, 2 * run.short), f"a correction {back:,} games back"  # short, waits for a disk
             previews, taken = ({name: [pair[i] for pair in each] for name, each in pairs.items()} for i in (0, 1))
             yield from _beside_the_least("correction", what, taken)
@@ -114,26 +113,6 @@ def corrections(run: Run) -> Iterator[Line]:
     for name, data, seconds in rivals:
         yield line(name, f"journal of {data.name}", [cost.clock for cost in taken[data.name]], seconds, what=what)
     yield from _void_lines(run)
-
-
-def _corrected(ledger: Ledger, ended_ms: int) -> Callable[[], tuple[Figure, Figure]]:
-    """Prepare to correct a game to and fro: seconds of the preview, and of the correction until all is rated."""
-    query = "SELECT key, outcome FROM games WHERE pool = 1 AND rated_ms = ? AND reason IS NULL"
-    key, outcome = ledger.views.connection.execute(query, (ended_ms,)).fetchone()
-    outcomes, turns = ("white", "black") if outcome == "black" else ("black", "white"), count()
-
-    def correct() -> tuple[Figure, Figure]:
-        facts = {"outcome": outcomes[next(turns) % 2]}
-        change = partial(ledger.corrections.drafts.replace, f"game:{key}", facts)
-        return cost_of(lambda: ledger.preview([change()])), cost_of(lambda: _approve(ledger, change()))
-
-    return correct
-
-
-def _approve(ledger: Ledger, change: Change) -> None:
-    number = ledger.propose([change], reason="measured", by="eve").proposal
-    ledger.decide(number, Decision.APPROVED, by="adam")
-    ledger.catch_up()
 
 
 def _copied(path: Path, folder: Path) -> Path:
@@ -157,14 +136,14 @@ def _void_lines(run: Run) -> Iterator[Line]:
         with closing(sqlite.connect(ledger.views.path)) as connection:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")  # so that the file can be copied
         bare, drafts = BareRows(ledger.views.path, folder), ledger.corrections.drafts
-        _approve(ledger, drafts.annul_games(player, AnnulmentScope.ALL))
+        ours.approve(ledger, drafts.annul_games(player, AnnulmentScope.ALL))
         bare.compare()
         bare.change()
 
         def void() -> Figure:
             last = max(known.proposal.proposal for known in ledger.corrections.proposals() if known.state == "approved")
-            _approve(ledger, drafts.undo(last))
-            return cost_of(lambda: _approve(ledger, drafts.annul_games(player, AnnulmentScope.ALL)))
+            ours.approve(ledger, drafts.undo(last))
+            return cost_of(lambda: ours.approve(ledger, drafts.annul_games(player, AnnulmentScope.ALL)))
 
         def change() -> Figure:
             bare.change(back=True)
@@ -188,7 +167,7 @@ def few(run: Run) -> Iterator[Line]:
         with data.open():  # its views are up to date
             pass
     works = {
-        (command, data.name): partial(_command, data.ledger(), words, folder, days)
+        (command, data.name): partial(run_command, data.ledger(), words, folder, days)
         for data in run.sets
         for command, words in WORKS["commands"].items()
     }
@@ -207,7 +186,7 @@ def few(run: Run) -> Iterator[Line]:
         yield from both_lines("record-show", f"journal of {name}", costs["record", name], costs["show", name])
 
 
-def _command(path: Path, command: str, folder: Path, days: Iterator[int]) -> tuple[Figure, float]:
+def run_command(path: Path, command: str, folder: Path, days: Iterator[int]) -> tuple[Figure, float]:
     """Run a command with a day of its own, so that no game repeats another; returns its seconds and its peak in GiB."""
     number = next(days)
     day = f"{2026 - number // 336}-{number // 28 % 12 + 1:02}-{number % 28 + 1:02}"

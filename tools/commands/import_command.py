@@ -23,6 +23,7 @@ from ledger.imports.times import ORDERS
 from ledger.journal import late_facts
 from ledger.ledger import Ledger
 from ledger.recording.findings import accepted_codes
+from ledger.recording.import_space import require_import_space
 from ledger.recording.pool_choice import CHOICES_BY_CLASS, PoolChoice
 from ledger.runtime.ledger_files import refuse_own_files
 
@@ -72,6 +73,11 @@ from .token_options import acting, recorder
     "differences",
     metavar="CSV",
     help="Write the corrections that would take the files' word if they contradict recorded games.",
+)
+@click.option(
+    "--despite-disk",
+    is_flag=True,
+    help="Import though the disk seems to be too small, as where most of the games are known already.",
 )
 @click.option("--dry-run", is_flag=True, help="Show what would be recorded, and the first games; write nothing.")
 @click.option(
@@ -141,6 +147,7 @@ def import_(
     accepted: Sequence[str],
     open_tournaments: bool | None,
     differences: str | None,
+    despite_disk: bool,
     dry_run: bool,
     first: int,
     fmt: str | None,
@@ -218,7 +225,7 @@ def import_(
             differences=None if differences is None else [],
             actor=actor if dry_run else recorder(ledger, actor),
         )
-        good = _previewed(ledger, parts, wish, first) if dry_run else _imported(ledger, parts, wish)
+        good = _previewed(ledger, parts, wish, first) if dry_run else _imported(ledger, parts, wish, despite_disk)
         if differences is not None:
             save_differences(ledger, differences, wish.differences or [])
     if not all(good):
@@ -242,7 +249,21 @@ def _needs_a_proposal(ledger: Ledger) -> RejectedError:
     )
 
 
-def _imported(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish) -> list[bool]:
+def _require_space(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish) -> None:
+    require_import_space(
+        ledger.journal,
+        ledger.views,
+        [path for path, sheet in parts if sheet is None],
+        fmt=wish.fmt,
+        encoding=wish.encoding,
+        strict=wish.strict,
+        without_moves=wish.said.without_moves,
+    )
+
+
+def _imported(ledger: Ledger, parts: Sequence[FilePart], wish: ImportWish, despite_disk: bool) -> list[bool]:
+    if not despite_disk:
+        _require_space(ledger, parts, wish)
     good = [import_file(ledger, path, attrs.evolve(wish, sheet=sheet)) for path, sheet in parts]
     with Bars() as bars:
         ledger.catch_up(bars)

@@ -16,6 +16,7 @@ from ledger.journal.settings_file import DURABILITIES, ServerPlace, server_of
 from ledger.journal.sqlite_store import SqliteJournal
 from ledger.ledger import Ledger
 from ledger.players.server_stores import setup_sql
+from ledger.ratings.disk_space import SpaceNeed, require_space
 from ledger.runtime.ledger_files import sidecar
 
 from .. import output
@@ -185,7 +186,7 @@ def upgrade(db_path: str) -> None:
     """Bring the journal of an earlier release to the present layout, in which large imports write far less.
 
     Entries and head stay the same. Nothing demands it: a journal of an earlier release is read and written as it
-    is. It needs free space of twice the journal's file; interrupted, it leaves the journal as it was.
+    is. It refuses without free space of twice the journal's file; interrupted, it leaves the journal as it was.
 
     \b
     Example:
@@ -195,6 +196,8 @@ def upgrade(db_path: str) -> None:
         raise StorageError(db_path, "has its journal on a server, where no layout of a file is to be changed")
     with closing(SqliteJournal(db_path)) as journal, Bars() as bars:
         refuse_another_history(Path(db_path), journal)
+        if not journal.has_present_layout():
+            require_space("an upgrade", [SpaceNeed(Path(db_path), 2 * Path(db_path).stat().st_size)])
         is_upgraded = journal.upgrade(lambda done, total: bars("journal", done, total))
         head = journal.head()
     words = "upgraded" if is_upgraded else "has the present layout already"
