@@ -1,9 +1,8 @@
 """Studies of settings: planted ones are found, null data has no winner, and nothing depends on workers."""
 
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from ledger.answers.comparing.study import Study, tune
 from ledger.answers.comparing.trials import InitialStates, ReadFields, Trials
 from ledger.answers.rows import as_row
 from ledger.errors import MalformedError, UnknownNameError
-from ledger.imports.reading import batch_games
 from ledger.ledger import Ledger
 from ledger.ratings import engine
 from ledger.runtime.columns import FEW, MANY
@@ -21,39 +19,18 @@ from ledger.runtime.lazy import np
 from ledger.schemes import built_in_schemes, find_scheme
 from ledger.schemes.formulas.white_advantage import advantage_in, with_advantage
 from ledger.schemes.scheme import Newcomer, Seed
-from tests.kit.games import source_game
+from tools.bench.datasets import write_club
+from tools.bench.ours import take_csv
+from tools.bench.sections_tune import NEAR_PLANTED, PLANTED, has_no_winner, is_planted
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
-FIRST = datetime(2015, 1, 1, tzinfo=UTC)
-PLANTED = "16"  # K of plain Elo; the defaults have 32
-FOUND = (10.0, 22.0)
 
 
 def made_by(path: Path, seed: int, games: int, k: str, adopted: Mapping[str, Any]) -> Path:
     """A club whose results are drawn as plain Elo with *k* expects them, so that no other K predicts them better."""
-    scheme = find_scheme("elo")
-    numbers = scheme.numbers_from({"k": k})
-    random = Random(seed)
-    players = [scheme.player_of(scheme.begin(Newcomer(), numbers)) for _ in range(40)]
-    for player in players:  # they begin as unlike as players of a club
-        player.rating = 1500.0
-    played = []
-    for game in range(games):
-        white, black = random.sample(range(40), 2)
-        expected = scheme.expected_score(players[white], players[black], numbers)
-        score = 1.0 if random.random() < expected else 0.0
-        ended = FIRST + timedelta(hours=game * 12)
-        scheme.rate_game(players[white], players[black], score, 0.0, numbers)  # type: ignore[misc]
-        outcome, day = ("black", "white")[int(score)], f"{ended:%Y-%m-%d}"
-        facts: dict[str, Any] = {"white_id": f"made:p{white}", "black_id": f"made:p{black}", "line": game + 1}
-        played.append(
-            source_game(
-                f"made:{game}", f"P {white}", f"P {black}", outcome=outcome, termination="resignation", ended_at=day,
-                **facts,
-            )
-        )  # fmt: skip
+    write_club(path.with_suffix(".csv"), seed, games, k)
     with Ledger.create(path, scheme="elo", settings=adopted, clock=lambda: NOW) as ledger:
-        ledger.import_games(batch_games(played))
+        take_csv(ledger, path.with_suffix(".csv"))
         ledger.catch_up()
     return path
 
@@ -75,7 +52,7 @@ def judged(of: Study) -> dict[str, study.JudgedSettings]:
 def test_planted_settings_are_found_and_judged_better_than_the_current_ones(planted_club: Path) -> None:
     found = studied(planted_club, {"k": ("4", "80")})
     (k,) = found.varied
-    assert FOUND[0] <= float(k.best) <= FOUND[1]
+    assert NEAR_PLANTED[0] <= float(k.best) <= NEAR_PLANTED[1]
     assert (k.current, k.finding) == ("40", "inside")
     winner, current, defaults = found.judgements
     assert winner.settings == {"k": k.best}
@@ -306,7 +283,7 @@ def test_planted_settings_of_twenty_clubs_are_found(tmp_path: Path) -> None:
     for seed in range(20):
         club = made_by(tmp_path / f"{seed}.db", seed, 6_000, PLANTED, {"k": "40"})
         its = studied(club, {"k": ("4", "80")}, seed=seed)
-        found += FOUND[0] <= float(its.varied[0].best) <= FOUND[1]
+        found += is_planted(its)
         # 1,200 games tell 16 from 40 in most clubs, and never the other way round
         assert judged(its)["current"].verdict in {"better", "no difference"}
     assert found >= 19
@@ -317,5 +294,5 @@ def test_twenty_clubs_that_play_as_they_are_rated_have_no_winner(tmp_path: Path)
     without = 0
     for seed in range(20):
         club = made_by(tmp_path / f"{seed}.db", 100 + seed, 6_000, PLANTED, {"k": PLANTED})
-        without += judged(studied(club, {"k": ("4", "80")}, seed=seed))["current"].verdict in {None, "no difference"}
+        without += has_no_winner(studied(club, {"k": ("4", "80")}, seed=seed))
     assert without >= 19

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.kit.places import OTB
 from tools import running
 from tools.bench import __main__ as bench
 from tools.bench import table as figures
@@ -43,10 +44,12 @@ def _whole(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def _absent() -> set[str]:
-    """The bounds that cannot be measured here: their rival is not installed, or nothing tells peaks."""
+    """The bounds that cannot be measured here: without their rival or the real games, or if nothing tells peaks."""
     absent = {bound.name for bound in BOUNDS if bound.needs and not installed(bound.needs)}
     if not TELLS:
         absent |= {bound.name for bound in BOUNDS if bound.unit == "GiB"}
+    if not OTB.exists():
+        absent |= {bound.name for bound in BOUNDS if bound.section == "accuracy"}
     if not versions():
         absent |= {bound.name for bound in BOUNDS if bound.section == "postgres"}
     return absent | (ON_NODES if why_no_nodes() else set())

@@ -78,7 +78,7 @@ def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
                     outcome=(Outcome.WHITE, Outcome.DRAW, Outcome.BLACK)[again],
                     termination=Termination.TIME,
                     half_moves=40,
-                    ended_at=f"201{again}-03-{number:02}",
+                    ended_at=f"201{again}-{1 + number % 12:02}-{number:02}",
                     tournament=CUP,
                     round=ROUND,
                 )
@@ -159,9 +159,20 @@ GOOD: Mapping[str, str] = {
 ANSWERS = {
     "ratings", "show", "games", "graph", "explain", "changes", "predict", "log", "pools", "compare", "scheme list",
     "scheme show", "scheme eras", "audit", "head", "rebuild", "close-tournament", "policy list", "lists", "diff",
-    "tournaments", "crosstable", "query", "search",
+    "tournaments", "crosstable", "query", "search", "tune",
 }  # fmt: skip
-TELLS = ANSWERS - {"pools", "compare", "scheme list", "scheme show", "scheme eras", "head", "policy list", "diff"}
+TUNED = {**GOOD, "scheme": "elo", "ranges": "k=8..60"}
+TELLS = ANSWERS - {
+    "pools",
+    "compare",
+    "tune",
+    "scheme list",
+    "scheme show",
+    "scheme eras",
+    "head",
+    "policy list",
+    "diff",
+}
 
 
 def words_for(command: click.Command, path: Path, values: Mapping[str, str] = GOOD) -> list[str]:
@@ -185,7 +196,8 @@ def formats_of(command: click.Command) -> list[str]:
 def test_every_answer_about_an_evil_ledger_is_harmless(words: str, evil: Path, tmp_path: Path, run_raw: RunRaw) -> None:
     for fmt in formats_of(ALL[words]):
         path = copied(evil, tmp_path / f"as {fmt}")
-        given = [*words.split(), *words_for(ALL[words], path), *filter(None, [fmt])]
+        values = TUNED if words == "tune" else GOOD
+        given = [*words.split(), *words_for(ALL[words], path, values), *filter(None, [fmt])]
         done = run_raw(*given)
         assert_harmless(done, fmt)
         assert done.code != -1

@@ -20,7 +20,14 @@ import attrs
 import click
 
 from .. import output, running
-from . import sections_checker, sections_growth, sections_postgres, sections_schemes
+from . import (
+    sections_accuracy,
+    sections_checker,
+    sections_growth,
+    sections_postgres,
+    sections_schemes,
+    sections_tune,
+)
 from . import sections_ledgers as ledgers
 from . import sections_live as live
 from . import sections_serve as serve
@@ -31,7 +38,8 @@ from .table import LEGEND, SECTIONS, Line, Section, as_json, keep, render, secon
 DATA = ROOT.parent / "shared" / "data"
 PACKAGES = [ROOT / name for name in ("ledger", "tools")]
 MEASURED: Mapping[str, Callable[[Run], Iterator[Line]]] = {
-    "replay": sections_schemes.replay, "schemes": sections_schemes.schemes, "import": ledgers.imports,
+    "replay": sections_schemes.replay, "schemes": sections_schemes.schemes,
+    "accuracy": sections_accuracy.accuracy, "tune": sections_tune.tuning, "import": ledgers.imports,
     "players": ledgers.players, "build": ledgers.build, "early": ledgers.early, "scheme-builds": ledgers.scheme_builds,
     "audit": ledgers.audit, "stored": ledgers.stored, "late": live.late, "corrections": live.corrections,
     "growth": sections_growth.growth, "few": live.few, "live": live.live, "crosstable": ledgers.crosstable,

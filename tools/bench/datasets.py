@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from datetime import UTC, date, datetime, timedelta
 from functools import cached_property, partial
 from pathlib import Path
+from random import Random  # noqa: TID251  # a seed gives the same games
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,6 +24,8 @@ import attrs
 
 from ledger.ledger import Ledger
 from ledger.runtime.lazy import np, pl
+from ledger.schemes import find_scheme
+from ledger.schemes.scheme import Newcomer
 
 from .measuring import Worked, in_a_process
 
@@ -38,6 +41,7 @@ SECONDS = 15 * 365 * 86_400
 END_MS = (FIRST_SECOND + SECONDS) * 1000
 RESULTS = {1.0: "1-0", 0.5: "1/2-1/2", 0.0: "0-1"}
 PLAYERS = 13  # of a made-up tournament
+CLUB = 40  # players of a made-up club
 GAMES_OF_A_PLAYER = 60  # in made-up tournaments, about
 PROJECTED_BEFORE = 500  # games or events into a new file of views, ours and a rival's, before any is measured
 
@@ -161,6 +165,25 @@ def write_pgn(source: Path, path: Path, count: int) -> None:
             file.write(b"[Event " + re.sub(rb'\[Site "[^"]*"\]', site, games[game % len(games)], count=1))
 
 
+def write_club(path: Path, seed: int, games: int, k: str) -> None:
+    """Write made-up games whose results are drawn as plain Elo with *k* expects them: no other K predicts them better.
+
+    The columns are ``key,white_id,white,black_id,black,result,ended_at``; two games end on each day.
+    """
+    scheme, random = find_scheme("elo"), Random(seed)  # noqa: S311
+    numbers: Any = scheme.numbers_from({"k": k})
+    players: list[Any] = [scheme.player_of(scheme.begin(Newcomer(), numbers)) for _ in range(CLUB)]
+    with path.open("w") as file:
+        file.write("key,white_id,white,black_id,black,result,ended_at\n")
+        for game in range(games):
+            white, black = random.sample(range(CLUB), 2)
+            expected = scheme.expected_score(players[white], players[black], numbers)
+            score = 1.0 if random.random() < expected else 0.0
+            scheme.rate_game(players[white], players[black], score, 0.0, numbers)  # type: ignore[misc]
+            day = date(2015, 1, 1) + timedelta(days=game // 2)
+            file.write(f"made:{game},made:p{white},P {white},made:p{black},P {black},{RESULTS[score]},{day}\n")
+
+
 def otb_columns(path: Path) -> Columns:
     """Read a file of over-the-board games in its order; a date means midnight."""
     small = dict.fromkeys(("plies", "white_elo", "black_elo"), pl.Int16())
@@ -195,7 +218,8 @@ class Size:
     """The amount of work: games of the generated sets and of a part, rounds of short works, requests of a kind.
 
     ``part`` is for works that are slow, or whose bounds only inform. ``live`` games are appended one by one, ``events``
-    in transactions of 1,000. ``warm``: commands from the shell run once before they are measured.
+    in transactions of 1,000. ``clubs`` of each kind have their settings searched. ``warm``: commands from the shell run
+    once before they are measured.
     """
 
     games: tuple[int, ...] = (100_000, 1_000_000)
@@ -207,11 +231,12 @@ class Size:
     part: int = 100_000
     players: int = 300_000
     listeners: int = 10_000
+    clubs: int = 20
     warm: bool = True
 
 
 SIZES: Mapping[str, Size] = {
-    "quick": Size((2_000, 6_000), False, 1, 20, 50, 1_000, part=500, players=3_000, listeners=200, warm=False),  # noqa: FBT003
+    "quick": Size((2_000, 6_000), False, 1, 20, 50, 1_000, part=500, players=3_000, listeners=200, clubs=2, warm=False),  # noqa: FBT003
     "usual": Size(),
     "large": Size((100_000, 1_000_000, 10_000_000), part=200_000, players=1_500_000),
 }

@@ -21,6 +21,9 @@ of rounds: the lowest and the highest quotient of a single round. Times and memo
 (<=), rates a large one (>=). CPU: of the processor, all processes together; without it: of the clock.
 """
 FILE = Path(__file__).with_name("figures.json")  # of which tools.docs makes the table of the README
+SYSTEMS: Mapping[str, Any] = tomllib.loads(Path(__file__).with_name("systems.toml").read_text("utf-8"))
+ACCURACY = Path(__file__).with_name("accuracy.json")  # their figures, of which tools.docs makes a table as well
+FIDE = "FIDE's lists"  # what these are compared with
 EVEN = "an even score for both"  # the rival of every prediction
 _quotient: Any = attrs.field(default=None, validator=optional(gt(0)))
 _figures: Any = attrs.field(validator=and_(min_len(1), deep_iterable(gt(0))))
@@ -143,6 +146,12 @@ def number(value: float) -> str:
     if abs(value) >= 10:
         return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.1f}"
     return f"{value:.2f}" if abs(value) >= 1 else f"{value:.3g}"
+
+
+def between(interval: Sequence[float]) -> str:
+    """Write an interval of log-loss × 100."""
+    low, high = interval
+    return f"{low:.2f} to {high:.2f}"
 
 
 def render(lines: Sequence[Line]) -> str:

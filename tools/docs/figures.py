@@ -1,6 +1,6 @@
-"""The table of the benchmark's README, made of the figures that a run kept.
+"""The tables of the benchmark's README, made of the figures that a run kept, and of those that a test computes again.
 
-A figure that no run printed cannot get into that table: it has nothing but the file.
+A figure that no run printed cannot get into those tables: they have nothing but the files.
 """
 
 from __future__ import annotations
@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..bench.table import BOUNDS, EVEN, MISSED, SECTIONS, Bound, number
+import orjson
+
+from ..bench.table import ACCURACY, BOUNDS, EVEN, FIDE, MISSED, SECTIONS, SYSTEMS, Bound, between, number
 from ..wording import counted
 
 NOT_MEASURED = "not measured"
@@ -30,6 +32,21 @@ def readme(sections: Mapping[str, Any]) -> str:
     words = ", ".join(f"`{scheme}` {error:.3f}" for error, scheme in errors) or NOT_MEASURED
     predictions = f"Predictions over the same games (log-loss; 0.693 is {EVEN}): {words}."
     return "\n".join([*_runs(sections), "", *table, "", predictions])
+
+
+def accuracy() -> str:
+    """Return the table of the schemes' accuracy, the best first, and the schemes that are not in it."""
+    figures = orjson.loads(ACCURACY.read_bytes())
+    table = ["| system | log-loss × 100 (95 %) | published | more than FIDE's lists (95 %) |", "|---|---|---|---|"]
+    for name, error in sorted(figures.items(), key=lambda item: item[1]["excess"]):
+        published = SYSTEMS["compared"].get(name, {}).get("published")
+        more = "" if name == FIDE else f"{error['excess']:.2f} ({between(error['excess_interval'])})"
+        loss = f"{error['log_loss']:.2f} ({between(error['interval'])})"
+        table.append(f"| {name} | {loss} | {'' if published is None else f'{published:.2f}'} | {more} |")
+    games, listed = max(error["games"] for error in figures.values()), figures[FIDE]["games"]
+    left_out = "; ".join(f"`{scheme}` ({reason})" for scheme, reason in SYSTEMS["left_out"].items())
+    words = f"Games: {games:,}, of which {listed:,} with FIDE's rating of both sides. Left out: {left_out}."
+    return "\n".join([*table, "", words])
 
 
 def _runs(sections: Mapping[str, Any]) -> Iterator[str]:

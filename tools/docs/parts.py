@@ -15,7 +15,10 @@ PARTS: Mapping[str, Mapping[str, Callable[[], str]]] = {
     "ledger/correcting/README.md": {"verbs of corrections": command_texts.verbs},
     "ledger/imports/README.md": {"checks of reports": tables.report_checks},
     "ledger/policies/README.md": {"policies": tables.policies},
-    "tools/bench/README.md": {"figures of the benchmark": lambda: figures.readme(table.read())},
+    "tools/bench/README.md": {
+        "figures of the benchmark": lambda: figures.readme(table.read()),
+        "accuracy of the schemes": figures.accuracy,
+    },
 }
 
 
