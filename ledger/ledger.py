@@ -783,7 +783,6 @@ class Ledger(OpenLedger):
         journal_only: bool = False,
         lists: bool = False,
         progress: Progress = no_progress,
-        executor: Executor | None = None,
     ) -> Verdict:
         """Prove the files of the ledger, or name what is false in them, as the command ``audit`` does.
 
@@ -794,20 +793,12 @@ class Ledger(OpenLedger):
             journal_only: leave out names, texts and views.
             lists: compute each published list again, from the entries before it.
             progress: called with each step.
-            executor: checks, compares and hashes parts of the views in processes of this machine; None: this one does.
 
         Raises:
             StorageError: a file is missing, locked, or may not be read.
         """
         with backups.ledger_as_files(self.path, progress, with_views=not journal_only) as path:
-            verdict = audits.audit(
-                path,
-                since=since,
-                journal_only=journal_only,
-                lists=lists,
-                progress=progress,
-                part_map=PartMap(executor),
-            )
+            verdict = audits.audit(path, since=since, journal_only=journal_only, lists=lists, progress=progress)
         return server_findings.with_server_findings(verdict, self.path)
 
     # -- reading ---------------------------------------------------------------------------------------------------

@@ -216,8 +216,8 @@ class _Audit:
             "views", "derived rows", lambda: rebuilt_views.read_current_views(self._hold(path, rebuilt_views.REMEDY))
         )
         if current is not None:
-            beside = self._part_map if path.stat().st_size > _FEW_BYTES else IN_THIS_PROCESS
-            self._check_pages = beside.begin(rebuilt_views.views_page_falsehoods, str(path))
+            part_map = self._part_map if path.stat().st_size > _FEW_BYTES else IN_THIS_PROCESS
+            self._check_pages = part_map.begin(rebuilt_views.views_page_falsehoods, str(path))
         return current
 
     def journal(self, since: TreeHead | None, current: CurrentViews | None) -> None:

@@ -26,7 +26,7 @@ from ledger.audit.reader.layouts import file_identity, page_falsehoods, schema_f
 from ledger.audit.reader.snapshots import READ_ERRORS, excerpt, open_snapshot
 from ledger.audit.table_parts import (
     ComparedPart,
-    Table,
+    KeyedTable,
     TablePart,
     is_equal,
     lines_of,
@@ -410,7 +410,7 @@ def table_falsehoods(current: Snapshot, true: sqlite3.Connection, table: str, wh
 def _low_bounds(current: sqlite3.Connection, true: sqlite3.Connection) -> list[Falsehood]:
     """Return the first player who once had a rating above the bound: a ranking of that day may leave the player out."""
     try:
-        if len(Table.of(current, RATING_BOUNDS).columns) < len(Table.of(true, RATING_BOUNDS).columns):
+        if len(KeyedTable.of(current, RATING_BOUNDS).columns) < len(KeyedTable.of(true, RATING_BOUNDS).columns):
             return []  # a missing column is reported already
         for pool, player, highest in true.execute(_HIGHEST):
             (bound,) = current.execute(_BOUND, (pool, player)).fetchone() or (None,)
@@ -425,8 +425,8 @@ def _low_bounds(current: sqlite3.Connection, true: sqlite3.Connection) -> list[F
 
 
 def _difference(current: sqlite3.Connection, true: sqlite3.Connection, name: str, where: str) -> list[Falsehood]:
-    table = Table.of(true, name)
-    if not set(table.columns) <= set(Table.of(current, name).columns):
+    table = KeyedTable.of(true, name)
+    if not set(table.columns) <= set(KeyedTable.of(current, name).columns):
         return []  # a missing column or table is reported already
     first = _first_difference(_rows(current, table, where), _rows(true, table, where), table)
     if first is None and (key := negative_zero(current, TablePart("", table))) is not None:
@@ -434,13 +434,13 @@ def _difference(current: sqlite3.Connection, true: sqlite3.Connection, name: str
     return [first] if first else []
 
 
-def _rows(connection: sqlite3.Connection, table: Table, where: str) -> Iterator[Any]:
+def _rows(connection: sqlite3.Connection, table: KeyedTable, where: str) -> Iterator[Any]:
     cursor = connection.execute(table.rows(where))
     while rows := cursor.fetchmany(BLOCK):
         yield from rows
 
 
-def _first_difference(is_rows: Iterator[Any], true_rows: Iterator[Any], table: Table) -> Falsehood | None:
+def _first_difference(is_rows: Iterator[Any], true_rows: Iterator[Any], table: KeyedTable) -> Falsehood | None:
     """Return the falsehood of the first row in which two tables differ."""
     names = table.columns
     places = [names.index(name) for name in table.key]
@@ -461,7 +461,7 @@ def _first_difference(is_rows: Iterator[Any], true_rows: Iterator[Any], table: T
         return Falsehood(table.name, label, f"{name} is {is_value!r}, the journal gives {true_value!r}; {REMEDY}")
 
 
-def _label(table: Table, key: Sequence[Any]) -> str:
+def _label(table: KeyedTable, key: Sequence[Any]) -> str:
     """Return a row by its key: ``pool 1, player 8, n 3``."""
     return ", ".join(f"{name} {value}" for name, value in zip(table.key, key, strict=True))
 

@@ -26,7 +26,7 @@ _BLOCK = 500  # rows that are fetched at a time: their values stay in the proces
 
 
 @attrs.frozen
-class Table:
+class KeyedTable:
     """A table: its name, the columns of its primary key in their order, and all columns in alphabetical order."""
 
     name: str
@@ -34,7 +34,7 @@ class Table:
     columns: tuple[str, ...]
 
     @classmethod
-    def of(cls, connection: _sqlite3.Connection, name: str) -> Table:
+    def of(cls, connection: _sqlite3.Connection, name: str) -> KeyedTable:
         """Return the table of that name as a database has it; it has no columns if there is none."""
         info = connection.execute(f'PRAGMA table_info("{name}")').fetchall()
         # Of a row of this pragma, field 5 is the column's place in the key, 0 for one outside, and field 1 its name.
@@ -62,7 +62,7 @@ class TablePart:
     """
 
     path: str
-    table: Table
+    table: KeyedTable
     first: tuple[Any, ...] | None = None
     last: tuple[Any, ...] | None = None
     where: str = "1"
@@ -78,7 +78,7 @@ class TablePart:
 def parts_of(connection: _sqlite3.Connection, name: str, where: str = "1") -> Iterator[TablePart]:
     """Yield the parts of a table in order of its key; it is one part if a column of the key may be NULL."""
     path = str(connection.execute("PRAGMA database_list").fetchone()[2])
-    table, key = Table.of(connection, name), f'pragma_table_info("{name}") WHERE pk'
+    table, key = KeyedTable.of(connection, name), f'pragma_table_info("{name}") WHERE pk'
     part = TablePart(path, table, where=where)
     (may_be_null,) = connection.execute(f'SELECT count(*) > 1 AND min("notnull") = 0 FROM {key}').fetchone()
     while not may_be_null:
