@@ -33,8 +33,11 @@ EVIL = (
     "javascript:alert(1)",
     "a\u202egnp.exe",
 )
-# Two pairs of processes hand each other rows through a pipe of their own.
-OWN_PIPES = {"ledger.runtime.worker_messages", "ledger.runtime.query_process", "ledger.runtime.query_runner"}
+# Three pairs of processes hand each other rows, or calls of our functions, through a pipe of their own.
+OWN_PIPES = {
+    f"ledger.runtime.{module}"
+    for module in ("worker_messages", "query_process", "query_runner", "process_executor", "call_process")
+}
 
 
 class Tags(HTMLParser):
