@@ -25,7 +25,8 @@ import attrs
 from ledger import schemes
 from ledger.audit import reader, rebuilt_views
 from ledger.audit.reader import Falsehood, Finding, JournalVerdict, ListsVerdict, PeopleVerdict, Snapshot
-from ledger.audit.reader.layouts import PEOPLE, layout_falsehoods
+from ledger.audit.reader.layouts import PEOPLE, layout_falsehoods, page_falsehoods
+from ledger.audit.reader.snapshots import READ_ERRORS
 from ledger.audit.reader.texts import COLUMNS, PublishedList, list_form, stored_list_rows
 from ledger.audit.rebuilt_views import CurrentViews, VerifiedJournal, table_digests
 from ledger.book.conflicts import WhatIfFacts
@@ -164,7 +165,7 @@ class _Audit:
         self._stack = stack
         self._progress = progress
         self._part_map = part_map
-        self._check_pages: Callable[[], list[Falsehood]] = list  # of the views
+        self._check_pages: Callable[[], list[Falsehood] | None] = list  # of the views
         self._falsehoods: dict[str, list[Falsehood]] = {"journal": [], "people": [], "texts": [], "views": []}
         self._not_compared: list[UncheckedPart] = []
         self._file: Snapshot | None = None  # of the journal
@@ -215,9 +216,11 @@ class _Audit:
         current = self._part(
             "views", "derived rows", lambda: rebuilt_views.read_current_views(self._hold(path, rebuilt_views.REMEDY))
         )
-        if current is not None:
-            part_map = self._part_map if path.stat().st_size > _FEW_BYTES else IN_THIS_PROCESS
-            self._check_pages = part_map.begin(rebuilt_views.views_page_falsehoods, str(path))
+        # those of a large file are checked beside other work; where it cannot be opened twice, in this snapshot
+        if current is not None and path.stat().st_size > _FEW_BYTES:
+            self._check_pages = self._part_map.begin(rebuilt_views.views_page_falsehoods, str(path))
+        elif current is not None:
+            self._check_pages = lambda: None
         return current
 
     def journal(self, since: TreeHead | None, current: CurrentViews | None) -> None:
@@ -327,12 +330,18 @@ class _Audit:
         """Compare the views with views rebuilt from the journal."""
         if current is not None:
             self._falsehoods["views"] += current.falsehoods
-            self._falsehoods["views"] += self._part("views", "pages of the views", self._check_pages) or []
+            self._falsehoods["views"] += self._part("views", "pages of the views", lambda: self._pages(current)) or []
         if self._file is not None and self._follows:
             verified = VerifiedJournal(self._file, self._proven.head)
             self._part("views", "derived rows", lambda: self._derive(verified, current, projectors))
         elif current is not None:
             self.leave_out("derived rows", JOURNAL_IS_FALSE)
+
+    def _pages(self, current: CurrentViews) -> list[Falsehood]:
+        falsehoods = self._check_pages()
+        if falsehoods is None:
+            return page_falsehoods(current.file.connection, "views", rebuilt_views.REMEDY)
+        return falsehoods
 
     def _derive(
         self, verified: VerifiedJournal, current: CurrentViews | None, projectors: Sequence[ReadModel] | None
@@ -392,7 +401,7 @@ class _Audit:
             self._falsehoods[file].append(Falsehood.of_file(word, error))
         except futures.BrokenExecutor as error:
             self.leave_out(part, f"{one_line(error)}: audit it again, or with --workers 1", failed=True)
-        except (LedgerError, OSError) as error:
+        except (LedgerError, OSError, *READ_ERRORS) as error:  # a journal whose index is another one's is named already
             self.leave_out(part, one_line(error), failed=True)
         return None
 

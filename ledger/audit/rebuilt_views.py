@@ -34,7 +34,7 @@ from ledger.audit.table_parts import (
     parts_of,
 )
 from ledger.book.game_book_columns import non_canonical_bodies
-from ledger.errors import CorruptError, MalformedError, one_line
+from ledger.errors import CorruptError, LedgerError, MalformedError, one_line
 from ledger.facts.codec import decode
 from ledger.facts.event_fields import NAME_PATTERN
 from ledger.facts.words import TreeHead
@@ -151,15 +151,13 @@ def read_current_views(file: Snapshot) -> CurrentViews:
     return CurrentViews(file, position, row.get("root"), tuple(false), why_not)
 
 
-def views_page_falsehoods(path: str) -> list[Falsehood]:
-    """Return damage to the pages and indices of views, in a snapshot of its own.
-
-    Raises:
-        StorageError: the file is missing, locked, or may not be read.
-        CorruptError: it is no database, or its first pages are damaged.
-    """
-    with open_snapshot(path, REMEDY) as file:
-        return page_falsehoods(file.connection, "views", REMEDY)
+def views_page_falsehoods(path: str) -> list[Falsehood] | None:
+    """Return damage to the pages and indices of views, in a snapshot of its own; None if there can be none."""
+    try:
+        with open_snapshot(path, REMEDY) as file:
+            return page_falsehoods(file.connection, "views", REMEDY)
+    except LedgerError:
+        return None
 
 
 def position_falsehoods(current: CurrentViews, size: int, roots: Mapping[int, bytes]) -> list[Falsehood]:

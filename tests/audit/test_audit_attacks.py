@@ -12,7 +12,7 @@ import pytest
 
 from ledger.audit import rebuilt_views
 from ledger.audit.reader import JournalVerdict, open_snapshot, verify_journal, verify_people, verify_texts
-from ledger.audit.reader.layouts import JOURNAL, PEOPLE
+from ledger.audit.reader.layouts import JOURNAL, PEOPLE, page_falsehoods
 from ledger.audit.rebuilt_views import VerifiedJournal
 from ledger.errors import CorruptError
 from ledger.ratings.views import Views
@@ -221,7 +221,7 @@ def test_a_bit_flipped_in_any_page_of_the_views_is_found_or_changes_nothing(copy
         def found() -> list[object]:
             with open_snapshot(str(path)) as file:
                 standing = rebuilt_views.read_current_views(file)
-                falsehoods = [*standing.falsehoods, *rebuilt_views.views_page_falsehoods(str(path))]
+                falsehoods = [*standing.falsehoods, *page_falsehoods(file.connection, "views", rebuilt_views.REMEDY)]
                 if standing.why_not or falsehoods or standing.position != proven.head.size:
                     return [standing.why_not, *falsehoods, standing.position]
                 rows, why_not, strange = rebuilt_views.compare_views(standing, made, no_progress)
