@@ -56,7 +56,7 @@ __all__ = ["UncheckedPart", "Verdict", "audit", "table_digests"]
 Result = TypeVar("Result")
 JOURNAL_IS_FALSE = "nothing follows from a journal that is false"
 NO_LISTS = ListsVerdict((), ())
-_FEW_BYTES = 64 << 20  # of views, whose pages this process checks: a worker takes 0.3 s to start
+_FEW_BYTES = 64 << 20  # of a journal that this process audits alone: a worker takes 0.3 s to start
 NO_VIEWS = "there are no views yet; the next command that reads makes them"
 
 
@@ -164,7 +164,7 @@ class _Audit:
         self._path = path
         self._stack = stack
         self._progress = progress
-        self._part_map = part_map
+        self._part_map = part_map if path.is_file() and path.stat().st_size > _FEW_BYTES else IN_THIS_PROCESS
         self._check_pages: Callable[[], list[Falsehood] | None] = list  # of the views
         self._falsehoods: dict[str, list[Falsehood]] = {"journal": [], "people": [], "texts": [], "views": []}
         self._not_compared: list[UncheckedPart] = []
@@ -216,8 +216,8 @@ class _Audit:
         current = self._part(
             "views", "derived rows", lambda: rebuilt_views.read_current_views(self._hold(path, rebuilt_views.REMEDY))
         )
-        # those of a large file are checked beside other work; where it cannot be opened twice, in this snapshot
-        if current is not None and path.stat().st_size > _FEW_BYTES:
+        # beside other work, if there are other processes; where the file cannot be opened twice, in this snapshot
+        if current is not None and rebuilt_views.may_be_opened_again(path):
             self._check_pages = self._part_map.begin(rebuilt_views.views_page_falsehoods, str(path))
         elif current is not None:
             self._check_pages = lambda: None

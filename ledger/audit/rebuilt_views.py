@@ -151,6 +151,12 @@ def read_current_views(file: Snapshot) -> CurrentViews:
     return CurrentViews(file, position, row.get("root"), tuple(false), why_not)
 
 
+def may_be_opened_again(path: str | Path) -> bool:
+    """Return whether views can be opened a second time and stay as they are: with a log that this user may write."""
+    path = Path(path)
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
 def views_page_falsehoods(path: str) -> list[Falsehood] | None:
     """Return damage to the pages and indices of views, in a snapshot of its own; None if there can be none."""
     try:
@@ -332,6 +338,8 @@ def _equal_tables(
     current: CurrentViews, true: Views, tables: Mapping[str, str], progress: Progress, part_map: PartMap
 ) -> set[str]:
     """Return the tables that surely have the same rows; *tables*: by name, which rows count."""
+    if not may_be_opened_again(current.file.path):
+        return set()
     state = (current.position, current.root)
     parts = chain.from_iterable(parts_of(true.connection, name, where) for name, where in tables.items())
     path, equal = os.path.realpath(current.file.path), set(tables)

@@ -41,6 +41,7 @@ FALSE_ROWS = {
 def _in_threads(monkeypatch: pytest.MonkeyPatch) -> Iterator[PartMap]:
     """Three threads that do parts of forty rows."""
     monkeypatch.setattr(table_parts, "ROWS", 40)
+    monkeypatch.setattr(audits, "_FEW_BYTES", 0)
     with ThreadPoolExecutor(3) as executor:
         yield PartMap(executor, 4, few=1)
 
@@ -114,6 +115,7 @@ def kill_worker(part: object) -> bool:
 
 @pytest.mark.slow
 def test_a_killed_worker_leaves_the_rows_uncompared(club_of_300_games: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(audits, "_FEW_BYTES", 0)
     monkeypatch.setattr("ledger.audit.rebuilt_views.is_equal", kill_worker)
     with ProcessExecutor(2) as executor:
         verdict = audit(club_of_300_games, part_map=PartMap(executor, 3, few=1))
