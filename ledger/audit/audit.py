@@ -165,7 +165,7 @@ class _Audit:
         self._stack = stack
         self._progress = progress
         self._part_map = part_map if path.is_file() and path.stat().st_size > _FEW_BYTES else IN_THIS_PROCESS
-        self._check_pages: Callable[[], list[Falsehood] | None] = list  # of the views
+        self._check_pages: Callable[[], list[Falsehood] | None] = lambda: None  # of the views
         self._falsehoods: dict[str, list[Falsehood]] = {"journal": [], "people": [], "texts": [], "views": []}
         self._not_compared: list[UncheckedPart] = []
         self._file: Snapshot | None = None  # of the journal
@@ -219,8 +219,6 @@ class _Audit:
         # beside other work, if there are other processes; where the file cannot be opened twice, in this snapshot
         if current is not None and rebuilt_views.may_be_opened_again(path):
             self._check_pages = self._part_map.begin(rebuilt_views.views_page_falsehoods, str(path))
-        elif current is not None:
-            self._check_pages = lambda: None
         return current
 
     def journal(self, since: TreeHead | None, current: CurrentViews | None) -> None:

@@ -47,9 +47,9 @@ class KeyedTable:
         return f'SELECT {columns} FROM "{self.name}" WHERE {where} ORDER BY {key}'
 
 
-def quoted(columns: Sequence[str], of: str = "") -> str:
+def quoted(columns: Sequence[str]) -> str:
     """Return columns as SQL has them: that of a plug-in may be called ``order``."""
-    return ", ".join(f'{of}"{name}"' for name in columns)
+    return ", ".join(f'"{name}"' for name in columns)
 
 
 @attrs.frozen
@@ -67,9 +67,9 @@ class TablePart:
     last: tuple[Any, ...] | None = None
     where: str = "1"
 
-    def condition(self, of: str = "") -> tuple[str, tuple[Any, ...]]:
+    def condition(self) -> tuple[str, tuple[Any, ...]]:
         """Return what its rows meet, as SQL, and its values."""
-        key, marks = quoted(self.table.key, of), ", ".join("?" * len(self.table.key))
+        key, marks = quoted(self.table.key), ", ".join("?" * len(self.table.key))
         ends = [(">=", self.first), ("<", self.last)]
         limits = [f"({key}) {sign} ({marks})" for sign, end in ends if end is not None]
         return " AND ".join([self.where, *limits]), (*(self.first or ()), *(self.last or ()))

@@ -1,4 +1,4 @@
-"""How many games a file holds, estimated from its beginning and its size, without reading it whole."""
+"""A file's beginning and its size tell about how many games it holds, without reading it whole."""
 
 from __future__ import annotations
 
